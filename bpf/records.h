@@ -109,7 +109,7 @@ struct pyperf_libc {
 
 /* Map `processes`: by process id (tgid), as the host's root namespace numbers it. 0 in an address: not there. */
 struct pyperf_process {
-    __u64 start_time_ns;    /* task_struct.start_boottime of the group leader: an entry of another process is none */
+    __u64 start_time_ticks; /* of the group leader since boot, in 1/100 s as in /proc/PID/stat: is it this process? */
     __u64 runtime_addr;     /* _PyRuntime (3.7 and later) */
     __u64 current_addr;     /* address of the pointer to the attached thread state (2.7 - 3.11) */
     __u64 key_addr;         /* address of the int that holds the thread key (2.7 - 3.14) */
