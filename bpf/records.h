@@ -118,6 +118,7 @@ struct pyperf_process {
     __u64 gil_locked_addr;  /* 3.6: gil_locked and gil_last_holder; later versions have them in the layout */
     __u64 gil_last_holder_addr;
     __u64 code_type_addr;   /* PyCode_Type: every code object's ob_type */
+    __u64 instance_type_addr; /* 2.7: PyInstance_Type, of instances of old-style classes */
     struct pyperf_tls_slot current_tls; /* _Py_tss_tstate (3.12+) */
     struct pyperf_tls_slot bound_tls;   /* _Py_tss_gilstate (3.15+) */
     struct pyperf_libc libc;
@@ -129,7 +130,7 @@ struct pyperf_process {
 
 /* Map `counts`. One thread runs on one CPU at a time, so an entry has one writer (the idle tasks' have more). */
 struct pyperf_count_key {
-    __u64 stack_id; /* 0: no Python stack */
+    __u64 stack_id; /* of the frames' addresses (or their content, in a process marked exact); 0: no Python stack */
     __u32 pid;
     __u32 tid;
     __s32 kernel_stack; /* id in `kernel_stacks`; negative: none (-EFAULT) or not had (other errno) */
@@ -142,8 +143,9 @@ struct pyperf_count_key {
 struct pyperf_count {
     __u64 confirmed;     /* ticks whose code objects were checked at or after them */
     __u64 pending;       /* ticks since the last check */
-    __u64 last_check_ns;
     __u64 stale;         /* ticks that a later check could not confirm */
+    __u64 content_id;    /* pyperf_stack_record.content_id of the stack that was counted; 0: none */
+    __u64 last_check_ns; /* 0: check with the next tick */
 };
 
 /* Records in the ring. Each begins with its type; its size is the ring's. */
@@ -160,12 +162,14 @@ struct pyperf_frame {
     __s32 instruction; /* byte offset in the code object's bytecode; negative: not started */
     __u32 flags;
 };
-#define PYPERF_FRAME_ENTRY 1 /* the outermost frame that one C call of the eval loop runs */
+#define PYPERF_FRAME_ENTRY 1     /* the outermost frame that one C call of the eval loop runs */
+#define PYPERF_FRAME_GENERATOR 2 /* 3.11+: the frame lies in a generator or coroutine */
+#define PYPERF_FRAME_CLS 4       /* up to 3.10: class_id is the first argument itself (cls), not its type (self) */
 
 struct pyperf_stack_record {
     __u32 type;
     __u32 pid;
-    __u64 stack_id;
+    __u64 content_id; /* of all code objects, classes and instructions */
     __u32 frame_count;
     __u32 truncated;
     struct pyperf_frame frames[PYPERF_MAX_FRAMES]; /* leaf first; frame_count of them are there */
@@ -195,6 +199,8 @@ struct pyperf_code_record {
     __u32 flags; /* co_flags */
     __u32 layout; /* index, as in pyperf_process */
     __u32 version; /* co_version, 0 where there is none */
+    __u32 first_traceable; /* 3.11+: code units before it belong to no line; a frame there has not started */
+    __u32 reserved;
     struct pyperf_text name;
     struct pyperf_text qualname;
     struct pyperf_text filename;
@@ -214,6 +220,7 @@ struct pyperf_class_record {
 struct pyperf_tick_record {
     __u32 type;
     __u32 reserved;
+    __u64 content_id;
     struct pyperf_count_key key;
 };
 
