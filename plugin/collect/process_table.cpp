@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/process_table.h"
+
+#include <bpf/bpf.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "layout/resolver.h"
+#include "process/identity.h"
+
+namespace pyperf {
+namespace {
+
+// An interpreter is set up some 30 ms after its file is mapped; one that is not after this many looks is left alone
+// until it maps something again.
+constexpr int max_attempts = 400;
+// Notes of processes that ended are kept for the report, up to this many.
+constexpr size_t max_notes = 200'000;
+// Files without an interpreter that are remembered by their build-id.
+constexpr size_t max_foreign_files = 100'000;
+
+// The address of a member of _PyRuntime under one of its names in the versions; 0: this layout has none.
+uint64_t runtime_member(const LoadedInterpreter& interpreter, const Layout& layout,
+                        std::initializer_list<std::string_view> names) {
+    if (!interpreter.addresses.runtime) return 0;
+    for (const auto name : names)
+        if (const auto offset = layout.offset("_PyRuntimeState", name)) return interpreter.addresses.runtime.value + *offset;
+    return 0;
+}
+
+}  // namespace
+
+ProcessTable::ProcessTable(const Database& database, int processes_fd, WalkerFor walker_for, Say say)
+    : database_(database), processes_fd_(processes_fd), walker_for_(std::move(walker_for)), say_(std::move(say)) {}
+
+Result<void> ProcessTable::scan() {
+    const auto processes = list_processes();
+    if (!processes) return processes.error();
+    for (const auto pid : *processes) examine(pid);
+    return {};
+}
+
+void ProcessTable::remember(HostPid pid, ProcessNote note) {
+    const auto old = notes_.find(pid.value);
+    if (old == notes_.end() || old->second.start_time_ticks != note.start_time_ticks) ++seen_;
+    if (old == notes_.end() && notes_.size() >= max_notes) return;
+    notes_[pid.value] = std::move(note);
+}
+
+const ProcessNote* ProcessTable::note(HostPid pid) const {
+    const auto found = notes_.find(pid.value);
+    return found == notes_.end() ? nullptr : &found->second;
+}
+
+void ProcessTable::put(const PythonProcess& process) {
+    const auto& interpreter = process.interpreter;
+    ProcessNote note;
+    note.start_time_ticks = process.start_time_ticks;
+    note.image = interpreter.path;
+    note.build_id = interpreter.image->build_id;
+    note.version = interpreter.image->version.to_string() + (interpreter.image->free_threaded.value_or(false) ? "t" : "");
+
+    pyperf_process entry = process.record();
+    entry.state = PYPERF_PROCESS_UNSUPPORTED;
+    const auto c_library = process.libc.kind == LibcKind::unknown ? std::string_view{} : to_string(process.libc.kind);
+    const Resolution resolution = resolve_layout(database_, *interpreter.image, c_library);
+    note.reason = resolution.refusal;
+    if (resolution.layout) {
+        const Layout& layout = *resolution.layout;
+        note.layout_name = layout.name;
+        note.evidence = resolution.evidence;
+        if (const auto walker = walker_for_(layout)) {
+            entry.layout = note.layout = *walker;
+            entry.state = interpreter.resolved ? PYPERF_PROCESS_READY : PYPERF_PROCESS_NOT_SET_UP;
+            if (layout.thread_binding == ThreadBinding::runtime_key) {
+                const auto slot = runtime_member(interpreter, layout, {"autoTSSkey", "gilstate.autoTSSkey"});
+                const auto key = layout.offset("Py_tss_t", "_key");
+                if (slot && key) entry.key_addr = slot + *key;
+            }
+            if (!entry.current_addr) entry.current_addr = runtime_member(interpreter, layout, {"gilstate.tstate_current"});
+            if (!entry.interp_head_addr) entry.interp_head_addr = runtime_member(interpreter, layout, {"interpreters.head"});
+        } else {
+            note.reason = walker.error().message;
+        }
+    }
+    note.state = entry.state;
+
+    const auto pid = static_cast<uint32_t>(process.pid.value);
+    pyperf_process old{};
+    if (bpf_map_lookup_elem(processes_fd_, &pid, &old) == 0 && old.start_time_ticks == entry.start_time_ticks)
+        entry.exact = old.exact;
+    if (bpf_map_update_elem(processes_fd_, &pid, &entry, BPF_ANY) != 0)
+        say_(fmt::format("the table of Python processes is full ({}): process {} is not profiled", errno, pid));
+    if (interpreter.resolved) {
+        unsettled_.erase(process.pid.value);
+    } else {
+        unsettled_.try_emplace(process.pid.value, 0);
+    }
+    const auto* known = this->note(process.pid);
+    if (!known || known->start_time_ticks != note.start_time_ticks || known->state != note.state ||
+        known->build_id != note.build_id) {
+        say_(note.reason.empty() ? fmt::format("process {}: CPython {} in {}, layout {} by {}", pid, note.version,
+                                               note.image, note.layout_name, note.evidence)
+                                 : fmt::format("process {}: {}", pid, note.reason));
+    }
+    remember(process.pid, std::move(note));
+}
+
+ProcessTable::Look ProcessTable::look_at(HostPid pid) {
+    const auto process = examine_process(pid, images_);
+    if (!process) {
+        unsettled_.erase(pid.value);
+        if (process.error().code == -ESRCH) {
+            on_exit(pid);
+            return {};
+        }
+        const auto start = read_start_time(pid);
+        if (!start || process.error().code == -EPERM || process.error().code == -EACCES) {
+            say_(fmt::format("process {}: {}", pid.value, process.error().message));
+            return {};
+        }
+        // There is a CPython in it, but which is not to be told.
+        pyperf_process entry{};
+        entry.start_time_ticks = *start;
+        entry.state = PYPERF_PROCESS_UNSUPPORTED;
+        const auto key = static_cast<uint32_t>(pid.value);
+        bpf_map_update_elem(processes_fd_, &key, &entry, BPF_ANY);
+        ProcessNote note;
+        note.start_time_ticks = *start;
+        note.state = entry.state;
+        note.reason = process.error().message;
+        say_(fmt::format("process {}: {}", pid.value, note.reason));
+        remember(pid, std::move(note));
+        return {};
+    }
+    if (!*process) {
+        unsettled_.erase(pid.value);
+        const auto key = static_cast<uint32_t>(pid.value);
+        bpf_map_delete_elem(processes_fd_, &key);   // its memory is another program's now
+        return {true, {}};
+    }
+    put(**process);
+    Look look{true, {(*process)->interpreter.image->build_id}};
+    for (const auto& other : (*process)->others) look.interpreters.push_back(other.image->build_id);
+    return look;
+}
+
+void ProcessTable::on_mapping(HostPid pid, const std::string& file) {
+    if (!file.empty() && foreign_files_.contains(file)) return;
+    const Look look = look_at(pid);
+    if (file.empty() || !look.conclusive || foreign_files_.size() >= max_foreign_files) return;
+    const bool holds_one = std::any_of(look.interpreters.begin(), look.interpreters.end(),
+                                       [&file](const auto& id) { return id.empty() || id == file; });
+    if (!holds_one) foreign_files_.insert(file);
+}
+
+void ProcessTable::on_fork(HostPid parent, HostPid child) {
+    if (parent == child) return;
+    const auto* of_parent = note(parent);
+    if (!of_parent) return;
+    const auto start = read_start_time(child);
+    ProcessNote copy = *of_parent;
+    copy.start_time_ticks = start ? *start : 0;
+    remember(child, std::move(copy));
+}
+
+void ProcessTable::on_exec(HostPid pid) { examine(pid); }
+
+void ProcessTable::on_exit(HostPid pid) {
+    unsettled_.erase(pid.value);
+    const auto start = read_start_time(pid);
+    const auto* known = note(pid);
+    if (start && known && known->start_time_ticks == *start) return;  // one of its threads ended, or it is a zombie
+    if (start && !known) return;
+    const auto key = static_cast<uint32_t>(pid.value);
+    pyperf_process entry{};
+    if (bpf_map_lookup_elem(processes_fd_, &key, &entry) == 0 && (!start || entry.start_time_ticks != *start))
+        bpf_map_delete_elem(processes_fd_, &key);
+}
+
+void ProcessTable::retry() {
+    std::vector<int32_t> pids;
+    for (auto& [pid, attempts] : unsettled_)
+        if (++attempts <= max_attempts) pids.push_back(pid);
+    std::erase_if(unsettled_, [](const auto& entry) { return entry.second > max_attempts; });
+    for (const int32_t pid : pids) examine(HostPid{pid});
+}
+
+}  // namespace pyperf

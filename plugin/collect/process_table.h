@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of Python processes that the BPF programs look into, kept current from user space: who is there at the start,
+// who maps an interpreter later. What ends an entry (exec, exit) and what copies one (fork) happens in the kernel at once
+// (bpf/process_events.bpf.c); here follow the notes for people.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "layout/database.h"
+#include "process/discover.h"
+#include "process/ids.h"
+#include "process/image_cache.h"
+#include "records.h"
+#include "result.h"
+
+namespace pyperf {
+
+// What is known of a process that is or was Python.
+struct ProcessNote {
+    uint64_t start_time_ticks = 0;
+    uint32_t state = 0;     // enum pyperf_process_state
+    uint32_t layout = 0;    // index of the walker, when ready
+    std::string image;      // path of the interpreter's file, as the process names it
+    std::string build_id;
+    std::string version;
+    std::string layout_name;
+    std::string evidence;
+    std::string reason;     // why it is not walked, or ""
+};
+
+class ProcessTable {
+  public:
+    // The walker for a layout, loaded on demand: its index in the program arrays.
+    using WalkerFor = std::function<Result<uint32_t>(const Layout&)>;
+    using Say = std::function<void(const std::string&)>;
+
+    // processes_fd: the map `processes`; stays the caller's, as the database does.
+    ProcessTable(const Database& database, int processes_fd, WalkerFor walker_for, Say say);
+
+    // Looks at every process of /proc. Fails only if /proc cannot be read.
+    Result<void> scan();
+    // Looks at one process (anew) and makes its entry what it now is.
+    void examine(HostPid pid) { look_at(pid); }
+    // A file was mapped executable. file: what identifies it (build-id, or device and inode); a file that is known to
+    // hold no interpreter costs a look-up only.
+    void on_mapping(HostPid pid, const std::string& file);
+    void on_fork(HostPid parent, HostPid child);
+    void on_exec(HostPid pid);
+    void on_exit(HostPid pid);
+
+    // Processes whose interpreter was not ready to be looked at: looks again. Call it every few milliseconds while
+    // waiting() is true.
+    void retry();
+    bool waiting() const { return !unsettled_.empty(); }
+
+    const ProcessNote* note(HostPid pid) const;
+    // Python processes seen since the start (forked ones included).
+    size_t seen() const { return seen_; }
+
+  private:
+    // What a look at a process said about the files it maps.
+    struct Look {
+        bool conclusive = false;                // false: the process was gone, or could not be read
+        std::vector<std::string> interpreters;  // build-ids of the files with a CPython in them; "" for one without
+    };
+    Look look_at(HostPid pid);
+    void put(const PythonProcess& process);
+    void remember(HostPid pid, ProcessNote note);
+
+    const Database& database_;
+    int processes_fd_;
+    WalkerFor walker_for_;
+    Say say_;
+    ImageCache images_;
+    std::unordered_map<int32_t, ProcessNote> notes_;
+    std::unordered_set<std::string> foreign_files_;
+    std::unordered_map<int32_t, int> unsettled_;  // pid -> attempts
+    size_t seen_ = 0;
+};
+
+}  // namespace pyperf

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/session.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fmt/format.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <ctime>
+#include <unordered_set>
+
+#include "decode/code_object.h"
+#include "process/memory.h"
+
+namespace pyperf {
+namespace {
+
+// While an interpreter is being loaded, how often to look whether it is ready.
+constexpr int retry_interval_ms = 5;
+
+uint64_t now_ns() {
+    timespec time{};
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+}
+
+template <typename T>
+std::string bytes_of(const T& value) {
+    return {reinterpret_cast<const char*>(&value), sizeof(value)};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Session>> Session::open(const Database& database, SessionOptions options) {
+    const auto kernel = read_kernel_facts();
+    if (!kernel) return kernel.error();
+    if (!kernel->has_ring_buffer) options.render.perf_buffer = true;
+    return std::unique_ptr<Session>{new Session{database, std::move(options), *kernel}};
+}
+
+Session::Session(const Database& database, SessionOptions options, const KernelFacts& kernel)
+    : database_(database),
+      options_(std::move(options)),
+      kernel_(kernel),
+      modules_([this](const std::string& messages) { say(LogLevel::debug, messages); }) {}
+
+Session::~Session() {
+    ticks_.stop();
+    for (const int fd : tracepoint_fds_) close(fd);
+    if (epoll_fd_ >= 0) close(epoll_fd_);
+}
+
+void Session::say(LogLevel level, const std::string& message) const {
+    if (options_.log) options_.log(level, message);
+}
+
+Result<std::string> Session::text() {
+    std::string text = render_entry(options_.render, kernel_);
+    if (!table_) {
+        // Nothing is loaded yet: which layouts the processes of this moment want.
+        ProcessTable preview{database_, -1,
+                             [this](const Layout& layout) -> Result<uint32_t> {
+                                 walkers_.try_emplace(&layout, static_cast<uint32_t>(walkers_.size()));
+                                 return walkers_[&layout];
+                             },
+                             [](const std::string&) {}};
+        if (auto scanned = preview.scan(); !scanned) return scanned.error();
+    }
+    for (const auto& [layout, index] : walkers_) {
+        const auto walker = render_walker(options_.render, kernel_, *layout);
+        if (!walker) return walker.error();
+        text += fmt::format("\n/* ==== the module of layout {} ==== */\n\n", layout->name) + *walker;
+    }
+    if (!table_) walkers_.clear();
+    return text;
+}
+
+Result<uint32_t> Session::walker_for(const Layout& layout) {
+    if (const auto found = walkers_.find(&layout); found != walkers_.end()) return found->second;
+    if (const auto refused = refused_walkers_.find(&layout); refused != refused_walkers_.end()) return refused->second;
+    const auto refuse = [&](const Error& error) {
+        say(LogLevel::warning, error.message);
+        refused_walkers_.emplace(&layout, error);
+        return error;
+    };
+    const auto index = static_cast<uint32_t>(layout_of_walker_.size());
+    if (index >= max_session_layouts)
+        return refuse({fmt::format("no room for layout {}: a session holds {}", layout.name, max_session_layouts), -ENOSPC});
+    const auto text = render_walker(options_.render, kernel_, layout);
+    if (!text) return refuse(text.error());
+    static const std::vector<ProgramWanted> programs = {{"walk", ProgramKind::perf_event},
+                                                        {"steps", ProgramKind::perf_event},
+                                                        {"identify", ProgramKind::perf_event},
+                                                        {"collect", ProgramKind::perf_event},
+                                                        {"send", ProgramKind::perf_event}};
+    const auto loaded = modules_.add("the walker of layout " + layout.name, *text, programs);
+    if (!loaded) return refuse(loaded.error());
+    // The walker itself last: whoever finds it finds the others.
+    const char* const arrays[] = {"walkers", "steppers", "identifiers", "collectors", "senders"};
+    for (size_t i = programs.size(); i-- > 0;) {
+        const int fd = (*loaded)[i];
+        if (bpf_map_update_elem(modules_.map_fd(arrays[i]), &index, &fd, BPF_ANY) != 0)
+            return refuse({fmt::format("program {} of layout {}: {}", programs[i].name, layout.name, std::strerror(errno)),
+                           -errno});
+    }
+    walkers_[&layout] = index;
+    layout_of_walker_.push_back(&layout);
+    modules_.release_compiler_memory();
+    return index;
+}
+
+Result<void> Session::watch(int fd) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.fd = fd;
+    if (epoll_ctl(epoll_fd_, EPOLL_CTL_ADD, fd, &event) != 0)
+        return Error{fmt::format("epoll: {}", std::strerror(errno)), -errno};
+    return {};
+}
+
+Result<void> Session::start() {
+    epoll_fd_ = epoll_create1(EPOLL_CLOEXEC);
+    if (epoll_fd_ < 0) return Error{fmt::format("epoll: {}", std::strerror(errno)), -errno};
+    const auto entry = modules_.add("the entry program", render_entry(options_.render, kernel_),
+                                    {{"on_tick", ProgramKind::perf_event},
+                                     {"on_fork", ProgramKind::raw_tracepoint},
+                                     {"on_exec", ProgramKind::raw_tracepoint},
+                                     {"on_exit", ProgramKind::raw_tracepoint}});
+    if (!entry) return entry.error();
+    const size_t perf_bytes = options_.render.perf_buffer ? options_.render.ring_bytes : 0;
+    if (auto opened = ring_.open(modules_.map_fd("records"), perf_bytes,
+                                 [this](std::span<const std::byte> record) { on_record(record); });
+        !opened)
+        return opened;
+    if (auto watched = watch(ring_.fd()); !watched) return watched;
+
+    if (!options_.render.kernel_only) {
+        // First hear of what happens, then look at what there is: no process is missed in between.
+        if (auto opened = kernel_records_.open(); !opened) return opened;
+        for (const int fd : kernel_records_.fds())
+            if (auto watched = watch(fd); !watched) return watched;
+        const char* const tracepoints[] = {"sched_process_fork", "sched_process_exec", "sched_process_exit"};
+        for (size_t i = 0; i < 3; ++i) {
+            const int fd = bpf_raw_tracepoint_open(tracepoints[i], (*entry)[i + 1]);
+            if (fd < 0) return Error{fmt::format("tracepoint {}: {}", tracepoints[i], std::strerror(errno)), -errno};
+            tracepoint_fds_.push_back(fd);
+        }
+        table_ = std::make_unique<ProcessTable>(
+            database_, modules_.map_fd("processes"), [this](const Layout& layout) { return walker_for(layout); },
+            [this](const std::string& message) { say(LogLevel::info, message); });
+        if (auto scanned = table_->scan(); !scanned) return scanned;
+        drain_kernel_records();
+    }
+    modules_.release_compiler_memory();
+    auto ticks = Ticks::start(options_.ticks, (*entry)[0]);
+    if (!ticks) return ticks.error();
+    ticks_ = std::move(*ticks);
+    started_ns_ = now_ns();
+    return {};
+}
+
+void Session::drain_kernel_records() {
+    struct Handler final : KernelRecordHandler {
+        explicit Handler(Session& session) : self(session), table(*session.table_) {}
+        void on_exec(const ExecRecord& record) override { table.on_exec(record.pid); }
+        void on_fork(const ForkRecord& record) override {
+            if (record.parent_pid != record.pid) table.on_fork(record.parent_pid, record.pid);
+        }
+        void on_exit(const ExitRecord& record) override { table.on_exit(record.pid); }
+        void on_mapping(const MappingRecord& record) override { table.on_mapping(record.pid, record.file_key()); }
+        void on_lost(const LostRecord& record) override {
+            self.say(LogLevel::info, fmt::format("{} records of the kernel were lost: looking at all processes again", record.lost));
+            rescan = true;
+        }
+        Session& self;
+        ProcessTable& table;
+        bool rescan = false;
+    } handler{*this};
+    kernel_records_.drain(handler);
+    if (handler.rescan) {
+        if (auto scanned = table_->scan(); !scanned) say(LogLevel::warning, scanned.error().message);
+    }
+}
+
+Result<void> Session::poll(int timeout_ms) {
+    if (table_ && table_->waiting() && (timeout_ms < 0 || timeout_ms > retry_interval_ms)) timeout_ms = retry_interval_ms;
+    epoll_event events[16];
+    const int ready = epoll_wait(epoll_fd_, events, 16, timeout_ms);
+    if (ready < 0) return Error{std::strerror(errno), -errno};
+    if (table_) {
+        drain_kernel_records();
+        table_->retry();
+    }
+    ring_.drain();
+    return {};
+}
+
+void Session::on_record(std::span<const std::byte> record) {
+    uint32_t type = 0;
+    if (record.size() < sizeof(type)) return;
+    std::memcpy(&type, record.data(), sizeof(type));
+    if (type == PYPERF_RECORD_STACK) {
+        auto stack = decode_stack_record(record);
+        if (stack) {
+            stacks_.insert_or_assign(stack->id, std::move(*stack));
+        } else {
+            say(LogLevel::debug, stack.error().message);
+        }
+    } else if (type == PYPERF_RECORD_CODE) {
+        on_code_record(record);
+    } else if (type == PYPERF_RECORD_CLASS) {
+        const auto class_name = decode_class_record(record);
+        if (class_name) codes_.add(*class_name);
+    } else if (type == PYPERF_RECORD_TICK && record.size() >= sizeof(pyperf_tick_record)) {
+        pyperf_tick_record tick;
+        std::memcpy(&tick, record.data(), sizeof(tick));
+        auto& counted = sent_ticks_[bytes_of(tick.key) + bytes_of(tick.content_id)];
+        counted.key = tick.key;
+        counted.content_id = tick.content_id;
+        ++counted.count;
+    }
+}
+
+void Session::on_code_record(std::span<const std::byte> record) {
+    const auto index = layout_of_code_record(record);
+    if (!index || *index >= layout_of_walker_.size()) return;
+    const Layout& layout = *layout_of_walker_[*index];
+    auto code = decode_code_record(record, layout);
+    if (!code) {
+        say(LogLevel::debug, code.error().message);
+        return;
+    }
+    // What did not fit into the record, or was not in memory just then, is fetched while the process lives.
+    const ProcessMemory memory{HostPid{static_cast<int32_t>(code->pid)}};
+    const auto missing = code->missing;
+    for (const auto& piece : missing) {
+        if (!piece.data_address || piece.bytes > max_line_table_bytes) continue;
+        std::vector<std::byte> data(piece.bytes);
+        if (!memory.read(TargetAddress{*piece.data_address}, data)) continue;
+        if (auto completed = complete_code_object(*code, piece.piece, piece.state, data, layout); !completed)
+            say(LogLevel::debug, completed.error().message);
+    }
+    codes_.add(*code);
+}
+
+Result<void> Session::stop() {
+    if (stopped_) return {};
+    stopped_ = true;
+    ticks_.stop();
+    totals_.duration_ns = now_ns() - started_ns_;
+    if (options_.ticks.period_ns == 0) {
+        const auto cpus = options_.ticks.cpu >= 0 ? 1 : online_cpus() ? online_cpus()->size() : 0;
+        totals_.expected_ticks = static_cast<uint64_t>(static_cast<double>(totals_.duration_ns) / 1e9 *
+                                                       static_cast<double>(options_.ticks.hz) * static_cast<double>(cpus));
+    }
+    if (table_) drain_kernel_records();
+    ring_.drain();
+    read_counts();
+    settle_classes();
+    return {};
+}
+
+void Session::count(const pyperf_count_key& key, uint64_t content_id, uint64_t ticks) {
+    if (ticks != 0) counted_.push_back({key, content_id, ticks});
+}
+
+void Session::read_counts() {
+    const int cpus = libbpf_num_possible_cpus();
+    std::vector<uint64_t> values(static_cast<size_t>(std::max(cpus, 1)));
+    for (uint32_t i = 0; i < PYPERF_COUNTERS; ++i) {
+        if (bpf_map_lookup_elem(modules_.map_fd("counters"), &i, values.data()) != 0) continue;
+        for (const uint64_t value : values) totals_.counters[i] += value;
+    }
+    const int fd = modules_.map_fd("counts");
+    std::vector<std::pair<pyperf_count_key, pyperf_count>> entries;
+    pyperf_count_key key{}, next{};
+    const pyperf_count_key* previous = nullptr;
+    while (bpf_map_get_next_key(fd, previous, &next) == 0) {
+        pyperf_count value{};
+        if (bpf_map_lookup_elem(fd, &next, &value) == 0) entries.emplace_back(next, value);
+        key = next;
+        previous = &key;
+    }
+    // Processes whose code objects were seen to be replaced: what no later look confirmed is not claimed there.
+    std::unordered_set<uint32_t> exact;
+    for (const auto& [tick, value] : entries)
+        if (value.stale != 0 || (tick.stack_id != 0 && tick.stack_id == value.content_id)) exact.insert(tick.pid);
+    for (const auto& [tick, value] : entries) {
+        uint64_t good = value.confirmed;
+        uint64_t stale = value.stale;
+        (exact.contains(tick.pid) ? stale : good) += value.pending;
+        count(tick, value.content_id, good);
+        if (stale != 0) {
+            pyperf_count_key unattributed = tick;
+            unattributed.tick_class = PYPERF_TICK_STALE_CODE;
+            unattributed.stack_id = 0;
+            count(unattributed, 0, stale);
+            totals_.counters[tick.tick_class] -= stale;
+            totals_.counters[PYPERF_TICK_STALE_CODE] += stale;
+        }
+    }
+    for (const auto& [bytes, tick] : sent_ticks_) count(tick.key, tick.content_id, tick.count);
+}
+
+// Stacks whose record never came through have no frames to show: their ticks are lost, and said to be.
+void Session::settle_classes() {
+    std::vector<CountedTick> kept;
+    kept.reserve(counted_.size());
+    for (auto& tick : counted_) {
+        const bool has_stack = tick.key.tick_class == PYPERF_TICK_COMPLETE || tick.key.tick_class == PYPERF_TICK_TRUNCATED;
+        if (has_stack && !stacks_.contains(tick.content_id)) {
+            totals_.counters[tick.key.tick_class] -= tick.count;
+            totals_.counters[PYPERF_TICK_LOST] += tick.count;
+            continue;
+        }
+        // -EFAULT: there was none; -1: not asked for.
+        if (tick.key.kernel_stack < 0 && tick.key.kernel_stack != -EFAULT && tick.key.kernel_stack != -1)
+            totals_.kernel_stacks_missed += tick.count;
+        kept.push_back(tick);
+    }
+    counted_ = std::move(kept);
+}
+
+const Stack* Session::stack(uint64_t content_id) const {
+    const auto found = stacks_.find(content_id);
+    return found == stacks_.end() ? nullptr : &found->second;
+}
+
+std::vector<uint64_t> Session::kernel_stack(int32_t id) const {
+    if (id < 0) return {};
+    uint64_t addresses[127] = {};  // PERF_MAX_STACK_DEPTH of libbcc's struct bpf_stacktrace
+    const auto key = static_cast<uint32_t>(id);
+    if (bpf_map_lookup_elem(modules_.map_fd("kernel_stacks"), &key, addresses) != 0) return {};
+    std::vector<uint64_t> out;
+    for (const uint64_t address : addresses) {
+        if (address == 0) break;
+        out.push_back(address);
+    }
+    return out;
+}
+
+}  // namespace pyperf

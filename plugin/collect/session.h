@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// A profiling session: programs, ticks, the table of processes, and what comes of it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "collect/bpf_modules.h"
+#include "collect/kernel_facts.h"
+#include "collect/process_table.h"
+#include "collect/record_ring.h"
+#include "collect/ticks.h"
+#include "decode/code_table.h"
+#include "decode/stack.h"
+#include "layout/database.h"
+#include "process/kernel_records.h"
+#include "records.h"
+#include "render/render.h"
+#include "result.h"
+
+namespace pyperf {
+
+enum class LogLevel { warning = 1, info = 2, debug = 3 };
+
+struct SessionOptions {
+    RenderOptions render;
+    TickOptions ticks;
+    std::function<void(LogLevel, const std::string&)> log;  // may be empty
+};
+
+// One kind of tick and how often it came.
+struct CountedTick {
+    pyperf_count_key key{};
+    uint64_t content_id = 0;
+    uint64_t count = 0;
+};
+
+struct SessionTotals {
+    uint64_t counters[PYPERF_COUNTERS] = {};  // the classes corrected by what is known at the end
+    uint64_t expected_ticks = 0;
+    uint64_t duration_ns = 0;
+    uint64_t kernel_stacks_missed = 0;
+};
+
+class Session {
+  public:
+    // database: must outlive the session.
+    static Result<std::unique_ptr<Session>> open(const Database& database, SessionOptions options);
+    ~Session();
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+    // The text that is or would be compiled, walkers of the processes that run now included.
+    Result<std::string> text();
+    Result<void> start();
+    // Waits for records up to timeout_ms and works them off. -EINTR after a signal.
+    Result<void> poll(int timeout_ms);
+    int fd() const { return epoll_fd_; }
+    // Ends the ticks and reads the counts. Once.
+    Result<void> stop();
+
+    // After stop():
+    const std::vector<CountedTick>& ticks() const { return counted_; }
+    const SessionTotals& totals() const { return totals_; }
+    const Stack* stack(uint64_t content_id) const;
+    std::vector<Frame> frames(const Stack& stack) { return codes_.resolve(stack); }
+    // Addresses, leaf first.
+    std::vector<uint64_t> kernel_stack(int32_t id) const;
+    const ProcessNote* note(uint32_t pid) const { return table_ ? table_->note(HostPid{static_cast<int32_t>(pid)}) : nullptr; }
+    size_t stacks() const { return stacks_.size(); }
+    size_t code_objects() const { return codes_.codes(); }
+    size_t python_processes() const { return table_ ? table_->seen() : 0; }
+
+  private:
+    Session(const Database& database, SessionOptions options, const KernelFacts& kernel);
+    void say(LogLevel level, const std::string& message) const;
+    Result<uint32_t> walker_for(const Layout& layout);
+    Result<void> watch(int fd);
+    void drain_kernel_records();
+    void on_record(std::span<const std::byte> record);
+    void on_code_record(std::span<const std::byte> record);
+    void read_counts();
+    void count(const pyperf_count_key& key, uint64_t content_id, uint64_t ticks);
+    void settle_classes();
+
+    const Database& database_;
+    SessionOptions options_;
+    KernelFacts kernel_;
+    BpfModules modules_;
+    std::map<const Layout*, uint32_t> walkers_;
+    std::map<const Layout*, Error> refused_walkers_;
+    std::vector<const Layout*> layout_of_walker_;
+    std::unique_ptr<ProcessTable> table_;
+    KernelRecords kernel_records_;
+    RecordRing ring_;
+    Ticks ticks_;
+    std::vector<int> tracepoint_fds_;
+    int epoll_fd_ = -1;
+    uint64_t started_ns_ = 0;
+    bool stopped_ = false;
+
+    CodeTable codes_;
+    std::unordered_map<uint64_t, Stack> stacks_;
+    std::map<std::string, CountedTick> sent_ticks_;  // by the bytes of key and content: ticks that came as records
+    std::vector<CountedTick> counted_;
+    SessionTotals totals_;
+};
+
+}  // namespace pyperf
