@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A layout: where the members that a stack walker needs lie inside CPython's structures, for one range of exact
-// versions. Data, nothing else: it is read from a file of the offset database (layout_file.h) or from an interpreter's
-// own _Py_DebugOffsets, and rendered into the BPF text (render/). No file descriptors, no clock, no globals.
+// A layout: where the members that a stack walker needs lie inside CPython's structures, for one range of
+// exact versions. Data, nothing else: it is read from a file of the offset database (layout_file.h) or from
+// an interpreter's own _Py_DebugOffsets, and rendered into the BPF text (render/). No file descriptors, no
+// clock, no globals.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,8 @@
 
 namespace pyperf {
 
-// An exact CPython version, as PY_VERSION_HEX orders it. level: 0xa alpha, 0xb beta, 0xc candidate, 0xf final.
+// An exact CPython version, as PY_VERSION_HEX orders it. level: 0xa alpha, 0xb beta, 0xc candidate, 0xf
+// final.
 struct PythonVersion {
     uint8_t major = 0;
     uint8_t minor = 0;
@@ -24,7 +26,8 @@ struct PythonVersion {
     uint8_t serial = 0;
 
     static PythonVersion from_hex(uint32_t hex);
-    // "3.13.0", "3.14.0rc2", "2.7.18+" (a '+' marks a build from a repository and is read over). Anything else fails.
+    // "3.13.0", "3.14.0rc2", "2.7.18+" (a '+' marks a build from a repository and is read over). Anything
+    // else fails.
     static Result<PythonVersion> parse(std::string_view text);
     uint32_t hex() const;
     bool is_final() const { return level == 0xf; }
@@ -32,8 +35,8 @@ struct PythonVersion {
     auto operator<=>(const PythonVersion&) const = default;
 };
 
-// What headers cannot say in numbers: which of the known ways an interpreter goes about it. The names are those of
-// the layout file. (Sources: CPYTHON facts in docs/design.md.)
+// What headers cannot say in numbers: which of the known ways an interpreter goes about it. The names are
+// those of the layout file. (Sources: CPYTHON facts in docs/design.md.)
 enum class FrameChain {
     frame_object,   // 2.7 - 3.10: PyThreadState.frame, PyFrameObject.f_back
     cframe,         // 3.11, 3.12: PyThreadState.cframe -> current_frame, _PyInterpreterFrame.previous
@@ -46,14 +49,14 @@ enum class LineTable {
     locations,        // 3.11 and later: entries with a code byte, varints
 };
 enum class ThreadBinding {
-    key_list,      // 2.7: an index into CPython's own list that starts at keyhead
-    pthread_key,   // 3.6: a pthread key in a static int (autoTLSkey)
-    runtime_key,   // 3.7 - 3.14: a pthread key inside _PyRuntime (Py_tss_t)
-    thread_local_, // 3.15: the thread-local _Py_tss_gilstate. In files: "thread_local"
+    key_list,       // 2.7: an index into CPython's own list that starts at keyhead
+    pthread_key,    // 3.6: a pthread key in a static int (autoTLSkey)
+    runtime_key,    // 3.7 - 3.14: a pthread key inside _PyRuntime (Py_tss_t)
+    thread_local_,  // 3.15: the thread-local _Py_tss_gilstate. In files: "thread_local"
 };
 enum class StringKind {
-    bytes,   // 2.7: names are byte strings
-    unicode, // 3.3 and later: PyASCIIObject / PyCompactUnicodeObject
+    bytes,    // 2.7: names are byte strings
+    unicode,  // 3.3 and later: PyASCIIObject / PyCompactUnicodeObject
 };
 
 struct Provenance {
@@ -64,18 +67,20 @@ struct Provenance {
     std::string date;     // YYYY-MM-DD
 };
 
-// One structure: its size and the offsets of its members, all in bytes, named as CPython writes them; a member of a
-// nested structure with dots ("gilstate.tstate_current").
+// One structure: its size and the offsets of its members, all in bytes, named as CPython writes them; a
+// member of a nested structure with dots ("gilstate.tstate_current").
 struct StructLayout {
     std::optional<uint32_t> size;
     std::map<std::string, uint32_t, std::less<>> members;
+    bool operator==(const StructLayout&) const = default;
 };
 
 struct Layout {
-    std::string name;  // "cpython-3.11"
+    std::string name;     // "cpython-3.11"
     PythonVersion first;  // the range of verified versions, both ends in it
     PythonVersion last;
     std::vector<std::string> architectures;  // "x86_64", "aarch64"
+    std::vector<std::string> c_libraries;    // "glibc", "musl": their pthread_mutex_t differs on aarch64
     bool free_threaded = false;
     bool trace_refs = false;
 
@@ -85,7 +90,8 @@ struct Layout {
     StringKind string_kind{};
     uint32_t instruction_unit = 1;     // bytes that one step of f_lasti means (3.10: 2)
     uint32_t executable_tag_mask = 0;  // bits to clear in f_executable (3.14 and later: 3)
-    std::optional<uint32_t> first_shim_owner;  // frames with this owner or a higher one are no Python frames (3.12+)
+    std::optional<uint32_t>
+        first_shim_owner;  // frames with this owner or a higher one are no Python frames (3.12+)
 
     std::map<std::string, StructLayout, std::less<>> structs;
     std::vector<Provenance> provenance;
@@ -94,10 +100,23 @@ struct Layout {
     std::optional<uint32_t> offset(std::string_view structure, std::string_view member) const;
     // The size of a structure; nothing if it is not known.
     std::optional<uint32_t> size_of(std::string_view structure) const;
-    bool covers(const PythonVersion& version, std::string_view architecture) const;
+    // Is this version (a final one), architecture and C library ("" for any) in the verified range?
+    bool covers(const PythonVersion& version, std::string_view architecture,
+                std::string_view c_library = "") const;
 };
 
 // The names used in files, both ways; parsing an unknown name fails and lists the known ones.
+template <typename Rule>
+Result<Rule> parse_rule(std::string_view name);
+template <>
+Result<FrameChain> parse_rule(std::string_view name);
+template <>
+Result<LineTable> parse_rule(std::string_view name);
+template <>
+Result<ThreadBinding> parse_rule(std::string_view name);
+template <>
+Result<StringKind> parse_rule(std::string_view name);
+
 std::string_view to_string(FrameChain value);
 std::string_view to_string(LineTable value);
 std::string_view to_string(ThreadBinding value);

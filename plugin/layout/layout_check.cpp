@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layout/layout_check.h"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "layout/layout_file.h"
+#include "layout/structures.h"
+
+namespace pyperf {
+namespace {
+
+using Kind = KnownMember::Kind;
+using Fault = std::optional<LayoutFault>;
+
+LayoutFault fault(std::string_view table, std::string_view key, std::string what) {
+    return {std::string(table), std::string(key), std::move(what)};
+}
+
+bool is_plain_name(std::string_view name) {
+    const auto allowed = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+               c == '-' || c == '_';
+    };
+    return !name.empty() && name.size() <= 64 && name.front() != '.' && std::ranges::all_of(name, allowed);
+}
+
+Fault check_list(const std::vector<std::string>& list, std::string_view key,
+                 std::initializer_list<std::string_view> known) {
+    if (list.empty()) return fault("abi", key, "is empty");
+    for (const std::string& name : list) {
+        if (std::ranges::find(known, std::string_view(name)) == known.end())
+            return fault("abi", key,
+                         fmt::format("\"{}\" is not known; one of: {}", name, fmt::join(known, ", ")));
+        if (std::ranges::count(list, name) > 1)
+            return fault("abi", key, fmt::format("\"{}\" is there twice", name));
+    }
+    return std::nullopt;
+}
+
+Fault check_head(const Layout& layout) {
+    if (!is_plain_name(layout.name))
+        return fault("", "name", "has to be 1 to 64 letters, digits, '.', '-' or '_'");
+    if (!layout.first.is_final()) return fault("versions", "first", "is no final release");
+    if (!layout.last.is_final()) return fault("versions", "last", "is no final release");
+    if (layout.last < layout.first)
+        return fault(
+            "versions", "last",
+            fmt::format("{} is before first ({})", layout.last.to_string(), layout.first.to_string()));
+    if (layout.first.major != layout.last.major || layout.first.minor != layout.last.minor)
+        return fault("versions", "last", "first and last are of different minor versions");
+    if (const auto found = check_list(layout.architectures, "architectures", {"x86_64", "aarch64"}))
+        return found;
+    if (const auto found = check_list(layout.c_libraries, "c_libraries", {"glibc", "musl"})) return found;
+    if (layout.free_threaded && layout.first < PythonVersion{3, 13, 0, 0xa, 0})
+        return fault("abi", "free_threaded", "there are no free-threaded builds before 3.13");
+    if (layout.provenance.empty())
+        return fault("", "provenance", "is missing: where do the numbers come from?");
+    return std::nullopt;
+}
+
+// A rule says which way the interpreter goes; the members for that way have to be there.
+Fault check_rules(const Layout& layout) {
+    const auto need = [&](std::string_view rule, std::string_view value, std::string_view structure,
+                          std::string_view member) -> Fault {
+        if (layout.offset(structure, member)) return std::nullopt;
+        return fault(
+            "rules", rule,
+            fmt::format("\"{}\" does not fit: {}.{} is not in the layout", value, structure, member));
+    };
+    Fault found;
+    switch (layout.frame_chain) {
+        case FrameChain::frame_object:
+            found = need("frame_chain", to_string(layout.frame_chain), "PyThreadState", "frame");
+            break;
+        case FrameChain::cframe:
+            found = need("frame_chain", to_string(layout.frame_chain), "PyThreadState", "cframe");
+            break;
+        case FrameChain::current_frame:
+            found = need("frame_chain", to_string(layout.frame_chain), "PyThreadState", "current_frame");
+            break;
+    }
+    if (found) return found;
+    const bool lnotab =
+        layout.line_table == LineTable::lnotab_unsigned || layout.line_table == LineTable::lnotab_signed;
+    found = need("line_table", to_string(layout.line_table), "PyCodeObject",
+                 lnotab ? "co_lnotab" : "co_linetable");
+    if (found) return found;
+    if (layout.line_table == LineTable::locations &&
+        (found = need("line_table", to_string(layout.line_table), "PyCodeObject", "co_code_adaptive")))
+        return found;
+    if (layout.thread_binding == ThreadBinding::runtime_key &&
+        (found = need("thread_binding", to_string(layout.thread_binding), "Py_tss_t", "_key")))
+        return found;
+    if (layout.thread_binding == ThreadBinding::thread_local_ &&
+        (found = need("thread_binding", to_string(layout.thread_binding), "PyThreadState", "base_frame")))
+        return found;
+    found = layout.string_kind == StringKind::bytes
+                ? need("string_kind", to_string(layout.string_kind), "PyStringObject", "ob_sval")
+                : need("string_kind", to_string(layout.string_kind), "PyASCIIObject", "state");
+    if (found) return found;
+
+    if (layout.instruction_unit != 1 && layout.instruction_unit != 2)
+        return fault("rules", "instruction_unit", "has to be 1 or 2 bytes");
+    if (layout.executable_tag_mask > 7)
+        return fault("rules", "executable_tag_mask",
+                     "has to be 0 to 7: objects are aligned to 8 bytes or more");
+    const bool has_shims = layout.first >= PythonVersion{3, 12, 0, 0, 0};
+    if (has_shims && !layout.first_shim_owner)
+        return fault("rules", "first_shim_owner", "is missing (3.12 and later have shim frames)");
+    if (!has_shims && layout.first_shim_owner)
+        return fault("rules", "first_shim_owner", "there are no shim frames before 3.12");
+    if (layout.first_shim_owner && (*layout.first_shim_owner == 0 || *layout.first_shim_owner > 127))
+        return fault("rules", "first_shim_owner", "has to be 1 to 127");
+    return std::nullopt;
+}
+
+Fault check_members(const KnownStructure& known, const StructLayout& structure, const Layout& layout) {
+    for (const auto& [name, value] : structure.members) {
+        const auto member = std::ranges::find(known.members, std::string_view(name), &KnownMember::name);
+        if (member == known.members.end()) return fault(known.name, name, "is no member that a layout has");
+        if (!exists_in(*member, layout.first, layout.free_threaded))
+            return fault(known.name, name,
+                         fmt::format("does not exist in {}.{}{}", layout.first.major, layout.first.minor,
+                                     layout.free_threaded ? "t" : ""));
+        if (member->kind == Kind::shift && value > 31)
+            return fault(known.name, name, "is the position of a bit: 0 to 31");
+        if (member->kind == Kind::bits && (value == 0 || value > 32))
+            return fault(known.name, name, "is a width in bits: 1 to 32");
+        if (is_byte_offset(member->kind) && value > kMaxOffset)
+            return fault(known.name, name, fmt::format("{} is out of range (0 to {})", value, kMaxOffset));
+        if (structure.size && is_byte_offset(member->kind) && value + member->bytes > *structure.size)
+            return fault(known.name, name,
+                         fmt::format("ends behind the structure: {} + {} is more than sizeof = {}", value,
+                                     member->bytes, *structure.size));
+    }
+    for (const KnownMember& member : known.members)
+        if (exists_in(member, layout.first, layout.free_threaded) && !structure.members.contains(member.name))
+            return fault(known.name, "", fmt::format("{} is missing", member.name));
+    return std::nullopt;
+}
+
+// Two members cannot share a byte, and nothing lies behind the array that a structure ends with.
+Fault check_overlaps(const KnownStructure& known, const StructLayout& structure) {
+    struct Piece {
+        uint32_t begin;
+        const KnownMember* member;
+    };
+    std::vector<Piece> pieces;
+    for (const KnownMember& member : known.members) {
+        const auto entry = structure.members.find(member.name);
+        if (entry != structure.members.end() && is_byte_offset(member.kind))
+            pieces.push_back({entry->second, &member});
+    }
+    std::ranges::stable_sort(pieces, {}, &Piece::begin);
+    for (size_t i = 1; i < pieces.size(); i++) {
+        const Piece& before = pieces[i - 1];
+        if (before.member->kind == Kind::flexible)
+            return fault(known.name, before.member->name,
+                         fmt::format("{} lies behind it, but it is what the structure ends with",
+                                     pieces[i].member->name));
+        if (before.begin + before.member->bytes > pieces[i].begin)
+            return fault(known.name, pieces[i].member->name,
+                         fmt::format("overlaps {} ({} bytes at {})", before.member->name,
+                                     before.member->bytes, before.begin));
+    }
+    return std::nullopt;
+}
+
+Fault check_structures(const Layout& layout) {
+    for (const auto& [name, structure] : layout.structs) {
+        const KnownStructure* known = known_structure(name);
+        if (!known) return fault(name, "", "is no structure that a layout has");
+        if (!exists_in(*known, layout.first, layout.free_threaded))
+            return fault(name, "",
+                         fmt::format("a layout of {}.{}{} has no such structure", layout.first.major,
+                                     layout.first.minor, layout.free_threaded ? "t" : ""));
+        if (structure.size && !known->has_size) return fault(name, "sizeof", "is not part of a layout");
+        if (!structure.size && known->has_size) return fault(name, "", "sizeof is missing");
+        if (structure.size && (*structure.size == 0 || *structure.size > kMaxOffset))
+            return fault(name, "sizeof",
+                         fmt::format("{} is out of range (1 to {})", *structure.size, kMaxOffset));
+        if (auto found = check_members(*known, structure, layout)) return found;
+        if (auto found = check_overlaps(*known, structure)) return found;
+    }
+    for (const KnownStructure& known : known_structures())
+        if (exists_in(known, layout.first, layout.free_threaded) && !layout.structs.contains(known.name))
+            return fault("", "", fmt::format("[{}] is missing", known.name));
+    return std::nullopt;
+}
+
+// What holds between structures, in every version.
+Fault check_relations(const Layout& layout) {
+    const auto head = layout.size_of("PyObject");
+    const auto var_head = layout.offset("PyVarObject", "ob_size");
+    if (head && var_head && *var_head < *head)
+        return fault("PyVarObject", "ob_size", "lies inside PyObject, which comes first");
+    if (head && layout.offset("PyObject", "ob_type") != *head - 8)
+        return fault("PyObject", "ob_type", "is not the last member of PyObject");
+    const auto ascii = layout.size_of("PyASCIIObject");
+    const auto compact = layout.size_of("PyCompactUnicodeObject");
+    if (ascii && compact && *compact <= *ascii)
+        return fault("PyCompactUnicodeObject", "sizeof",
+                     "is not larger than PyASCIIObject, which comes first");
+    const auto shift = layout.offset("PyASCIIObject", "state.kind_shift");
+    const auto bits = layout.offset("PyASCIIObject", "state.kind_bits");
+    for (const std::string_view flag : {"state.compact_shift", "state.ascii_shift"}) {
+        const auto at = layout.offset("PyASCIIObject", flag);
+        if (shift && bits && at && *at >= *shift && *at < *shift + *bits)
+            return fault("PyASCIIObject", flag, "lies inside the bits of state.kind");
+    }
+    if (shift && bits && *shift + *bits > 32)
+        return fault("PyASCIIObject", "state.kind_bits", "reaches beyond the 32 bits of state");
+    for (const auto& [name, structure] : layout.structs)
+        if (head && structure.size && name.starts_with("Py") && name != "Py_tss_t" && *structure.size < *head)
+            return fault(name, "sizeof", "is less than the head of every object");
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<LayoutFault> find_fault(const Layout& layout) {
+    if (auto found = check_head(layout)) return found;
+    if (auto found = check_structures(layout)) return found;
+    if (auto found = check_rules(layout)) return found;
+    return check_relations(layout);
+}
+
+Result<void> check_layout(const Layout& layout) {
+    const auto found = find_fault(layout);
+    if (!found) return {};
+    std::string place = found->table.empty() || found->key.empty() ? found->table + found->key
+                                                                   : found->table + "." + found->key;
+    return Error{
+        fmt::format("layout {}: {}{}{}", layout.name, place, place.empty() ? "" : ": ", found->what)};
+}
+
+}  // namespace pyperf
