@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is known about the code objects and classes of all processes, each kept once, and the frames that come
+// of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "decode/code_object.h"
+#include "decode/stack.h"
+
+namespace pyperf {
+
+// The texts belong to the CodeTable that made the frame and live as long as it does.
+struct Frame {
+    uint64_t code_id = 0;
+    std::string_view name;  // qualified where the interpreter says so or the class is known; never empty
+    std::string_view file;  // empty: not known
+    std::optional<int32_t> line;
+    bool entry = false;  // PYPERF_FRAME_ENTRY
+    bool known = false;  // false: no record of this code object came; the name is a placeholder in brackets
+};
+
+// Not safe for use by several threads at once, resolve() included: it remembers lines.
+class CodeTable {
+  public:
+    // Code objects and classes are kept until they have `max_bytes` bytes of text and line tables together,
+    // or until there are `max_entries` of either; what comes behind is refused, and its frames are not known.
+    explicit CodeTable(size_t max_entries = 1u << 20, size_t max_bytes = 1u << 28)
+        : max_entries_(max_entries), max_bytes_(max_bytes) {}
+
+    // Adds a code object; one that is there already stays, unless the new one has more of its pieces. False:
+    // refused, the table is full.
+    bool add(const CodeObject& code);
+    bool add(const ClassName& class_name);
+
+    bool has_code(uint64_t code_id) const { return codes_.contains(code_id); }
+    size_t codes() const { return codes_.size(); }
+    size_t bytes() const { return bytes_; }
+    size_t refused() const { return refused_; }
+
+    // The frame's name, file and line.
+    Frame resolve(const pyperf_frame& frame);
+
+    // All frames of a stack, leaf first, without those that are not the program's own (is_init_helper).
+    std::vector<Frame> resolve(const Stack& stack);
+
+    // True for the frame that 3.13 and later push between a class's caller and its __init__
+    // (_Py_InitCleanup, Python/specialize.c, 3.13): it is no function of the program.
+    bool is_init_helper(uint64_t code_id) const;
+
+  private:
+    struct Entry {
+        std::string_view name;  // for display, "..." behind what is cut
+        std::string_view qualname;
+        std::string_view filename;
+        int32_t first_line = 0;
+        uint32_t flags = 0;
+        LineTable line_format{};
+        std::vector<uint8_t> lines;
+        bool lines_cut = false;
+        unsigned cut_pieces = 0;
+    };
+    struct Position {
+        uint64_t code_id = 0;
+        int32_t instruction = 0;
+        bool operator==(const Position&) const = default;
+    };
+    struct PairHash {
+        size_t operator()(const Position& position) const;
+        size_t operator()(const std::pair<uint64_t, uint64_t>& ids) const;
+    };
+
+    bool is_full(size_t entries) const { return entries >= max_entries_ || bytes_ >= max_bytes_; }
+    std::string_view intern(std::string_view text);
+    std::string_view display_name(const Entry& code, const pyperf_frame& frame);
+    std::optional<int32_t> line_at(const Entry& code, const Position& position);
+
+    size_t max_entries_;
+    size_t max_bytes_;
+    size_t bytes_ = 0;  // of `texts_` and of the line tables
+    size_t refused_ = 0;
+    std::unordered_set<std::string> texts_;  // node-based: the views into it stay valid
+    std::unordered_map<uint64_t, Entry> codes_;
+    std::unordered_map<uint64_t, std::string_view> classes_;
+    std::unordered_map<Position, std::optional<int32_t>, PairHash> lines_;
+    std::unordered_map<std::pair<uint64_t, uint64_t>, std::string_view, PairHash> class_names_;
+};
+
+}  // namespace pyperf

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// co_lnotab up to 3.5: pairs (bytecode delta, line delta), both unsigned (PyCode_Addr2Line in
+// Objects/codeobject.c, 2.7). The last pair holds up to the end of the code, so a whole table answers for
+// every offset.
+#include "decode/line_table.h"
+
+namespace pyperf {
+
+std::optional<int32_t> line_in_lnotab_unsigned(LineTableBytes table, int32_t first_line, int32_t offset) {
+    int64_t line = first_line;
+    int64_t address = 0;
+    for (size_t at = 0; at + 1 < table.bytes.size(); at += 2) {
+        address += table.bytes[at];
+        if (address > offset) return as_line(line);
+        line += table.bytes[at + 1];
+    }
+    if (!table.whole) return {};
+    return as_line(line);
+}
+
+}  // namespace pyperf

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "decode/text.h"
+
+#include <cstring>
+#include <string_view>
+
+#include "decode/utf8.h"
+
+namespace pyperf {
+namespace {
+
+std::string_view as_chars(std::span<const std::byte> data) {
+    return {reinterpret_cast<const char*>(data.data()), data.size()};
+}
+
+template <typename Unit>
+std::string utf8_of_units(std::span<const std::byte> data) {
+    std::string out;
+    out.reserve(data.size());
+    for (size_t at = 0; at + sizeof(Unit) <= data.size(); at += sizeof(Unit)) {
+        Unit unit;
+        std::memcpy(&unit, data.data() + at, sizeof unit);
+        append_utf8(out, unit);
+    }
+    return out;
+}
+
+}  // namespace
+
+UnicodeStateBits unicode_state_bits(const Layout& layout) {
+    // Free-threaded builds changed the first field, `interned`, from two bits to a byte of its own in 3.14
+    // (Include/cpython/unicodeobject.h, Py_GIL_DISABLED); 3.13t has the default positions.
+    const bool wide_interned = layout.free_threaded && layout.first >= PythonVersion{3, 14, 0, 0, 0};
+    return wide_interned ? UnicodeStateBits{8, 11, 12} : UnicodeStateBits{};
+}
+
+Result<UnicodeState> read_unicode_state(uint32_t state, const UnicodeStateBits& bits) {
+    UnicodeState read;
+    read.char_bytes = (state >> bits.kind_shift) & 7;
+    read.ascii = ((state >> bits.ascii_bit) & 1) != 0;
+    if (read.char_bytes != 1 && read.char_bytes != 2 && read.char_bytes != 4) {
+        return Error{"string of kind " + std::to_string(read.char_bytes) +
+                     ", which no str has: the memory changed while it was read, or the layout is wrong"};
+    }
+    if (((state >> bits.compact_bit) & 1) == 0) {
+        return Error{"string is not compact, but names of code objects always are: the layout may be wrong"};
+    }
+    if (read.ascii && read.char_bytes != 1) {
+        return Error{"ASCII string with " + std::to_string(read.char_bytes) +
+                     " bytes per character: the memory changed while it was read, or the layout is wrong"};
+    }
+    return read;
+}
+
+Result<std::string> decode_unicode(uint32_t state, std::span<const std::byte> data,
+                                   const UnicodeStateBits& bits) {
+    const Result<UnicodeState> read = read_unicode_state(state, bits);
+    if (!read) return read.error();
+    if (read->ascii) {
+        for (const std::byte byte : data) {
+            if (std::to_integer<uint8_t>(byte) > 0x7f) {
+                return Error{
+                    "ASCII string with a byte above 127: the memory changed while it was read, or the "
+                    "layout is wrong"};
+            }
+        }
+        return std::string(as_chars(data));
+    }
+    switch (read->char_bytes) {
+        case 1:
+            return utf8_of_units<uint8_t>(data);
+        case 2:
+            return utf8_of_units<uint16_t>(data);
+        default:
+            return utf8_of_units<uint32_t>(data);
+    }
+}
+
+std::string decode_byte_string(std::span<const std::byte> data, bool cut) {
+    const std::string_view text = as_chars(data);
+    size_t at = 0;
+    while (at < text.size()) {
+        const Utf8Step step = next_utf8(text.substr(at));
+        if (step.cut && cut) return std::string(text.substr(0, at));
+        if (!step.valid) return utf8_of_units<uint8_t>(data);
+        at += step.bytes;
+    }
+    return std::string(text);
+}
+
+std::string decode_utf8(std::span<const std::byte> data, bool cut) {
+    const std::string_view text = as_chars(data);
+    std::string out;
+    out.reserve(text.size());
+    size_t at = 0;
+    while (at < text.size()) {
+        const Utf8Step step = next_utf8(text.substr(at));
+        if (step.cut && cut) break;
+        append_utf8(out, step.code_point);
+        at += step.bytes;
+    }
+    return out;
+}
+
+}  // namespace pyperf

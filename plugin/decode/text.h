@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The strings of a target (names, file names) as UTF-8. What comes in was read from another process's memory
+// and may be anything; what goes out is always valid UTF-8.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "layout/layout.h"
+#include "result.h"
+
+namespace pyperf {
+
+// Where the fields lie in the `state` word of a PyASCIIObject (a u32, native byte order).
+struct UnicodeStateBits {
+    uint32_t kind_shift = 2;  // 3 bits: bytes per character
+    uint32_t compact_bit = 5;
+    uint32_t ascii_bit = 6;
+};
+
+// The positions that the interpreters of `layout` use.
+UnicodeStateBits unicode_state_bits(const Layout& layout);
+
+struct UnicodeState {
+    uint32_t char_bytes = 1;  // 1, 2 or 4
+    bool ascii = false;
+};
+
+// Reads a state word. Fails for one that no code object's name can have: a kind other than 1, 2, 4, not
+// compact, or ASCII with more than one byte a character.
+Result<UnicodeState> read_unicode_state(uint32_t state, const UnicodeStateBits& bits);
+
+// The characters of a str as UTF-8. `data` holds them as they lie in the target (Latin-1, UCS-2 or UCS-4,
+// native byte order); an incomplete character at the end is left off. Lone surrogates and values above
+// U+10FFFF become U+FFFD. Fails where read_unicode_state does, and for bytes above 127 in a str that says it
+// is ASCII.
+Result<std::string> decode_unicode(uint32_t state, std::span<const std::byte> data,
+                                   const UnicodeStateBits& bits);
+
+// A byte string (2.7's str) as UTF-8: kept if it is valid UTF-8, else each byte is taken for a Latin-1
+// character. `cut`: `data` is only the beginning of the string, so a sequence that its end cuts off is left
+// off.
+std::string decode_byte_string(std::span<const std::byte> data, bool cut);
+
+// Text that should be UTF-8 already (a type's tp_name): bytes that are not become U+FFFD. `cut` as above.
+std::string decode_utf8(std::span<const std::byte> data, bool cut);
+
+}  // namespace pyperf
