@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "elf/thread_locals.h"
+
+#include <elf.h>
+
+#include "elf/code_reader.h"
+
+namespace pyperf {
+namespace {
+
+uint64_t round_up(uint64_t value, uint64_t align) {
+    return (value + align - 1) / align * align;
+}
+
+// The thread pointer offset of a variable of the executable itself: "ELF Handling For Thread-Local Storage"
+// section 3.
+int64_t executable_offset(Architecture architecture, const ElfTls& tls, uint64_t in_block) {
+    if (architecture == Architecture::x86_64) {  // variant II: the block ends at the thread pointer
+        return static_cast<int64_t>(in_block) - static_cast<int64_t>(round_up(tls.memory_size, tls.align));
+    }
+    // Variant I: the block begins behind the 16 bytes of the thread control block.
+    return static_cast<int64_t>(round_up(16, tls.align) + in_block);
+}
+
+// What the code claims, if the file's relocations agree that it is what it looks like.
+std::optional<TlsVariable> checked(const ElfImage& image, const ThreadLocalReference& reference) {
+    using Kind = ThreadLocalReference::Kind;
+    using Where = TlsVariable::Kind;
+    const bool x86 = image.architecture() == Architecture::x86_64;
+    if (reference.bytes != 8) return std::nullopt;
+    if (reference.kind == Kind::thread_pointer) {
+        // A library cannot know its distance from the thread pointer, so this is an access to something of
+        // libc's; and in an executable it must lie in the executable's own block.
+        const auto& tls = image.tls();
+        if (!tls) return std::nullopt;
+        const int64_t first = executable_offset(image.architecture(), *tls, 0);
+        const int64_t end = first + static_cast<int64_t>(tls->memory_size);
+        if (reference.displacement < first || reference.displacement + 8 > end) return std::nullopt;
+        return TlsVariable{Where::thread_pointer_offset, reference.displacement, 0};
+    }
+    const auto relocation = image.relocation_at(reference.got);
+    if (!relocation) return std::nullopt;
+    switch (reference.kind) {
+        case Kind::got_module: {
+            if (relocation->type != (x86 ? uint32_t{R_X86_64_DTPMOD64} : uint32_t{R_AARCH64_TLS_DTPMOD})) {
+                return std::nullopt;
+            }
+            // The second word: filled by the linker for a variable of this very file, else by a relocation.
+            int64_t in_block = 0;
+            if (const auto second = image.relocation_at(reference.got + 8)) {
+                if (!second->symbol_value) return std::nullopt;
+                in_block = static_cast<int64_t>(*second->symbol_value) + second->addend;
+            } else {
+                const auto word = image.read_u64(reference.got + 8);
+                if (!word) return std::nullopt;
+                in_block = static_cast<int64_t>(*word);
+            }
+            return TlsVariable{Where::got_module_and_offset, in_block + reference.displacement,
+                               reference.got};
+        }
+        case Kind::got_offset:
+            if (relocation->type != (x86 ? uint32_t{R_X86_64_TPOFF64} : uint32_t{R_AARCH64_TLS_TPREL})) {
+                return std::nullopt;
+            }
+            return TlsVariable{Where::got_thread_pointer_offset, reference.displacement, reference.got};
+        case Kind::got_descriptor:
+            if (relocation->type != (x86 ? uint32_t{R_X86_64_TLSDESC} : uint32_t{R_AARCH64_TLSDESC})) {
+                return std::nullopt;
+            }
+            return TlsVariable{Where::got_descriptor, reference.displacement, reference.got};
+        case Kind::thread_pointer:
+            break;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+Result<std::optional<TlsVariable>> find_thread_local(const ElfImage& image,
+                                                     const std::optional<ElfSymbol>& reader,
+                                                     const std::optional<ElfSymbol>& symbol) {
+    std::optional<TlsVariable> from_code;
+    bool several = false;
+    if (reader) {
+        if (const auto code = read_function(image, *reader)) {
+            for (const ThreadLocalReference& reference : code->thread_locals) {
+                const auto variable = checked(image, reference);
+                if (!variable) continue;
+                if (from_code && *from_code != *variable) several = true;
+                from_code = variable;
+            }
+        }
+    }
+    if (several) from_code.reset();
+
+    const auto& tls = image.tls();
+    const bool has_symbol = symbol && symbol->thread_local_ && tls && symbol->value + 8 <= tls->memory_size;
+    if (!has_symbol) return from_code;
+    const auto in_block = static_cast<int64_t>(symbol->value);
+    const int64_t at = executable_offset(image.architecture(), *tls, symbol->value);
+    if (!from_code) {
+        // Only a file that is loaded first has its block at a fixed distance.
+        if (!image.is_program()) return from_code;
+        return std::optional(TlsVariable{TlsVariable::Kind::thread_pointer_offset, at, 0});
+    }
+    const bool agrees =
+        (from_code->kind == TlsVariable::Kind::thread_pointer_offset && from_code->offset == at) ||
+        (from_code->kind == TlsVariable::Kind::got_module_and_offset && from_code->offset == in_block) ||
+        from_code->kind == TlsVariable::Kind::got_thread_pointer_offset ||
+        from_code->kind == TlsVariable::Kind::got_descriptor;
+    if (!agrees) {
+        return Error{image.name() +
+                     ": contradicts itself: its symbols and its code disagree on where a thread-local "
+                     "variable of CPython is"};
+    }
+    return from_code;
+}
+
+}  // namespace pyperf

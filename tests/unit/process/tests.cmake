@@ -1,0 +1,2 @@
+pyperf_unit_test(process discover_test.cpp identity_test.cpp maps_test.cpp memory_test.cpp)
+target_include_directories(unit_process PRIVATE ${PROJECT_SOURCE_DIR}/tests/unit)
