@@ -15,7 +15,7 @@ Result<Stack> decode_stack_record(std::span<const std::byte> record) {
     };
     const auto type = read_record_bytes<uint32_t>(record, offsetof(pyperf_stack_record, type));
     const auto pid = read_record_bytes<uint32_t>(record, offsetof(pyperf_stack_record, pid));
-    const auto id = read_record_bytes<uint64_t>(record, offsetof(pyperf_stack_record, stack_id));
+    const auto id = read_record_bytes<uint64_t>(record, offsetof(pyperf_stack_record, content_id));
     const auto count = read_record_bytes<uint32_t>(record, offsetof(pyperf_stack_record, frame_count));
     const auto truncated = read_record_bytes<uint32_t>(record, offsetof(pyperf_stack_record, truncated));
     if (!type || !pid || !id || !count || !truncated) return refused("shorter than its head");

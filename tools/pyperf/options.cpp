@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <pyperf/pyperf.h>
 
-#include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <iostream>
 

@@ -16,6 +16,7 @@
 #include "process/mapped_file.h"
 
 using namespace pyperf;
+using pyperf_test::TemporaryFolder;
 
 TEST_CASE("lines of /proc/PID/maps") {
     const auto maps = parse_maps(
