@@ -21,8 +21,8 @@ struct walk {
     u64 frame;     /* to look at next; 0: the chain's end */
     u64 hash;
     u64 milestone; /* a frame passed before: meeting it again means that the chain is a ring (Brent) */
-    u32 count;
     u32 steps;
+    u32 reserved;
 };
 
 struct scratch {

@@ -24,12 +24,15 @@ ALWAYS_INLINE u64 mix(u64 hash, u64 value)
     return hash ^ (hash >> 29);
 }
 
+/* How many frames there are, kept where the verifier does not follow its value: a loop whose ways through it leave
+ * different counts behind would have to be followed along each of them. */
+ALWAYS_INLINE volatile u32 *frame_count(struct scratch *s) { return &s->stack.frame_count; }
+
 ALWAYS_INLINE void frame_add(struct scratch *s, struct addresses *a, struct walk *w, u64 code, u64 class,
                              s32 instruction, u32 flags)
 {
-    u32 i = w->count; /* it is less than the limit; masked, for the verifier to see it without a branch */
-    asm volatile("" : "+r"(i));
-    i &= PYPERF_MAX_FRAMES - 1;
+    u32 i = *frame_count(s) & (PYPERF_MAX_FRAMES - 1); /* it is less: masked for the verifier, without a branch */
+    *frame_count(s) = i + 1;
     a->code[i] = code;
     s->stack.frames[i].instruction = instruction;
     s->stack.frames[i].flags = flags;
@@ -40,7 +43,6 @@ ALWAYS_INLINE void frame_add(struct scratch *s, struct addresses *a, struct walk
     if (class)
         w->hash = mix(w->hash, class);
 #endif
-    w->count++;
 }
 
 #if RULE_frame_chain == FRAME_CHAIN_frame_object
@@ -127,7 +129,7 @@ ALWAYS_INLINE int walk_step(struct scratch *s, struct addresses *a, struct walk 
 
 #ifdef RULE_first_shim_owner
     if (owner >= RULE_first_shim_owner) { /* what a C call of the eval loop puts below its first frame */
-        u32 last = (w->count - 1) & (PYPERF_MAX_FRAMES - 1); /* no frame yet: a place that is written later */
+        u32 last = (*frame_count(s) - 1) & (PYPERF_MAX_FRAMES - 1); /* no frame yet: a place that is written later */
         s->stack.frames[last].flags |= PYPERF_FRAME_ENTRY;
         w->hash = mix(w->hash, PYPERF_FRAME_ENTRY);
         w->frame = previous;
@@ -158,7 +160,6 @@ ALWAYS_INLINE int walk_step(struct scratch *s, struct addresses *a, struct walk 
 /* What a walk that has ended gives. */
 ALWAYS_INLINE void walk_end(void *ctx, struct scratch *s, u32 tick_class)
 {
-    s->stack.frame_count = s->walk.count;
     if (tick_class != PYPERF_TICK_COMPLETE && tick_class != PYPERF_TICK_TRUNCATED) {
         tick_end_without_stack(ctx, s, tick_class);
         tick_cost_add(s);
@@ -195,7 +196,7 @@ int walk(struct bpf_perf_event_data *ctx)
     states_record(s, process, state);
     s->walk.frame = state ? first_frame(state) : 0;
     s->walk.hash = s->key.pid;
-    s->walk.count = 0;
+    s->stack.frame_count = 0;
     s->walk.steps = 0;
     s->walk.milestone = 0;
     s->window_base = 0;
@@ -221,7 +222,7 @@ int steps(struct bpf_perf_event_data *ctx)
     struct walk w = s->walk;
     u32 tick_class = PYPERF_TICK_CLASSES; /* not known yet */
     for (int i = 0; i < WALK_STEPS; i++) {
-        if (w.count >= PYPERF_MAX_FRAMES) {
+        if (*frame_count(s) >= PYPERF_MAX_FRAMES) {
             tick_class = PYPERF_TICK_TRUNCATED;
             break;
         }
@@ -232,7 +233,7 @@ int steps(struct bpf_perf_event_data *ctx)
             break;
         }
         if (!w.frame) {
-            tick_class = w.count ? PYPERF_TICK_COMPLETE : PYPERF_TICK_NO_PYTHON_FRAMES;
+            tick_class = *frame_count(s) ? PYPERF_TICK_COMPLETE : PYPERF_TICK_NO_PYTHON_FRAMES;
             break;
         }
     }
