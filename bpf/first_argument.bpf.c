@@ -19,7 +19,7 @@
 ALWAYS_INLINE u32 first_argument_ask(u64 code)
 {
     u32 argument_count = 0, characters = 0;
-    bpf_probe_read_user(&argument_count, sizeof(argument_count), (void *)(code + OFF_PyCodeObject_co_argcount));
+    target_read(&argument_count, sizeof(argument_count), (void *)(code + OFF_PyCodeObject_co_argcount));
     if (argument_count == 0 || argument_count > 255)
         return FIRST_ARGUMENT_OTHER;
     u64 names = target_read_u64(code + OFF_PyCodeObject_co_varnames);
@@ -27,7 +27,7 @@ ALWAYS_INLINE u32 first_argument_ask(u64 code)
     u64 length = target_read_u64(name + OFF_STRING_LENGTH);
     if (length != 4 && length != 3)
         return FIRST_ARGUMENT_OTHER;
-    bpf_probe_read_user(&characters, sizeof(characters), (void *)(name + OFF_STRING_DATA));
+    target_read(&characters, sizeof(characters), (void *)(name + OFF_STRING_DATA));
     if (length == 4 && characters == 0x666c6573) /* "self" */
         return FIRST_ARGUMENT_SELF;
     if (length == 3 && (characters & 0xffffff) == 0x736c63) /* "cls" */

@@ -37,7 +37,7 @@ struct scratch {
     u64 instance_type;  /* of the process (2.7) */
     u32 layout;
     u32 exact;
-    u32 cursor;         /* the sender's place in `unknown` */
+    u32 cursor;         /* place of the program that calls itself: in the frames, or in `unknown` */
     u32 unknown_count;
     u32 unsent;         /* 1: some record did not get through */
     u32 reserved;
