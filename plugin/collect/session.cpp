@@ -15,6 +15,7 @@
 
 #include "decode/code_object.h"
 #include "process/memory.h"
+#include "process/online_cpus.h"
 
 namespace pyperf {
 namespace {
