@@ -11,6 +11,7 @@
 #include <ctime>
 #include <unordered_set>
 
+#include "collect/pinned_map.h"
 #include "decode/code_object.h"
 #include "process/memory.h"
 
@@ -44,7 +45,15 @@ Session::Session(const Database& database, SessionOptions options, const KernelF
     : database_(database),
       options_(std::move(options)),
       kernel_(kernel),
-      modules_([this](const std::string& messages) { say(LogLevel::debug, messages); }) {}
+      modules_([this](const std::string& messages) {
+          // What libbcc and LLVM wrote, line by line, with its origin.
+          size_t begin = 0;
+          while (begin < messages.size()) {
+              const size_t end = std::min(messages.find('\n', begin), messages.size());
+              if (end > begin) say(LogLevel::debug, "libbcc: " + messages.substr(begin, end - begin));
+              begin = end + 1;
+          }
+      }) {}
 
 Session::~Session() {
     ticks_.stop();
@@ -121,6 +130,12 @@ Result<void> Session::watch(int fd) {
 }
 
 Result<void> Session::start() {
+    // Keys and values as in dialect/bcc.h.
+    const auto& filters = options_.render;
+    if (!filters.cgroup_map.empty())
+        if (auto pinned = check_pinned_map(filters.cgroup_map, 8, 8); !pinned) return pinned;
+    if (!filters.mntns_map.empty())
+        if (auto pinned = check_pinned_map(filters.mntns_map, 8, 4); !pinned) return pinned;
     epoll_fd_ = epoll_create1(EPOLL_CLOEXEC);
     if (epoll_fd_ < 0) return Error{fmt::format("epoll: {}", std::strerror(errno)), -errno};
     const auto entry = modules_.add("the entry program", render_entry(options_.render, kernel_),

@@ -73,6 +73,11 @@ class Session {
     // Addresses, leaf first.
     std::vector<uint64_t> kernel_stack(int32_t id) const;
     const ProcessNote* note(uint32_t pid) const { return table_ ? table_->note(HostPid{static_cast<int32_t>(pid)}) : nullptr; }
+    // Of all Python processes seen, by ascending pid.
+    std::vector<std::pair<HostPid, const ProcessNote*>> notes() const {
+        return table_ ? table_->notes() : std::vector<std::pair<HostPid, const ProcessNote*>>{};
+    }
+    size_t unreadable_processes() const { return table_ ? table_->unreadable() : 0; }
     size_t stacks() const { return stacks_.size(); }
     size_t code_objects() const { return codes_.codes(); }
     size_t python_processes() const { return table_ ? table_->seen() : 0; }
