@@ -79,6 +79,9 @@ Result<std::vector<int>> BpfModules::add(const std::string& what, const std::str
     auto module = std::make_unique<ebpf::BPF>(0u, state_->tables.get(), false, "pyperf", false);
     const auto status = module->init(text);
     if (!status.ok()) {
+        // Never destroyed: after a failed init, libbcc's destructor frees pointers that were not set (seen with 0.26
+        // when a map could not be created).
+        static_cast<void>(module.release());
         const auto messages = capture.restore();
         if (state_->say) state_->say(messages);
         return Error{fmt::format("{} cannot be compiled by libbcc: {}", what,

@@ -126,7 +126,7 @@ ProcessTable::Look ProcessTable::look_at(HostPid pid) {
         const auto start = read_start_time(pid);
         if (!start || process.error().code == -EPERM || process.error().code == -EACCES) {
             if (start) unreadable_.insert(pid.value);
-            say_(fmt::format("process {}: {}", pid.value, process.error().message));
+            say_(process.error().message);
             return {};
         }
         // There is a CPython in it, but which is not to be told.

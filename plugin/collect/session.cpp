@@ -12,6 +12,7 @@
 #include <unordered_set>
 
 #include "collect/pinned_map.h"
+#include "collect/rights.h"
 #include "decode/code_object.h"
 #include "process/memory.h"
 
@@ -130,6 +131,7 @@ Result<void> Session::watch(int fd) {
 }
 
 Result<void> Session::start() {
+    if (auto permitted = check_right_to_load(); !permitted) return permitted;
     // Keys and values as in dialect/bcc.h.
     const auto& filters = options_.render;
     if (!filters.cgroup_map.empty())

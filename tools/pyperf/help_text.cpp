@@ -2,12 +2,18 @@
 #include "help_text.h"
 
 namespace pyperf::tool {
+namespace {
 
-const char* const help_description =
-    "Show where the CPython processes of this machine spend their CPU time:\n"
-    "functions and lines, by timed sampling in the kernel.\n";
+constexpr const char* head = R"(usage: pyperf [options] [DURATION]
+       pyperf [options] -- COMMAND [ARGUMENT...]
 
-const char* const help_examples = R"(examples:
+Show where the CPython processes of this machine spend their CPU time:
+functions and lines, by timed sampling in the kernel.
+
+DURATION is in seconds; without it, until Ctrl-C or the end of COMMAND.
+)";
+
+constexpr const char* examples = R"(examples:
     pyperf                     # profile all Python processes until Ctrl-C
     pyperf 5                   # for 5 seconds only
     pyperf -F 99 10            # at 99 Hertz for 10 seconds
@@ -21,14 +27,10 @@ const char* const help_examples = R"(examples:
     pyperf -- python3 app.py   # run a program and profile it
 )";
 
-std::string HelpFormatter::make_usage(const CLI::App*, std::string) const {
-    return "usage: pyperf [options] [DURATION]\n"
-           "       pyperf [options] -- COMMAND [ARGUMENT...]\n";
-}
+}  // namespace
 
-// As a section of its own, with the text that the usage has for it.
-std::string HelpFormatter::make_positionals(const CLI::App*) const {
-    return "\nDURATION is in seconds; without it, until Ctrl-C or the end of COMMAND.\n";
+std::string HelpFormatter::make_help(const CLI::App* app, std::string, CLI::AppFormatMode mode) const {
+    return head + make_groups(app, mode) + examples;
 }
 
 std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {

@@ -150,9 +150,8 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
         break;
     }
 
-    CLI::App app{help_description, "pyperf"};
+    CLI::App app{"", "pyperf"};
     app.formatter(std::make_shared<HelpFormatter>());
-    app.footer(help_examples);
     std::string pids, tids;
     Number duration{app, "DURATION", "", "", 1, max_duration};
     app.add_option("-p,--pid", pids, "only these processes, comma separated")
@@ -198,6 +197,7 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
         ->option_text("DIR")
         ->check(CLI::ExistingDirectory)
         ->expected(1)
+        ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     app.add_option("--summary-json", options.summary_json, "the summary's figures as JSON")
         ->option_text("FILE")
