@@ -1,42 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR Apache-2.0) */
 /*
- * Code objects are more than their addresses: these are reused. Here each frame's code object is looked at and given an
- * id made of what it is; a stack of such ids is the content that is counted and sent. Three programs: `identify` reads all
- * code objects of the stack and finds out whether it is the stack it was at the last check; `collect` lists what of it
- * user space does not have yet; `send` sends that, calling itself until all is sent, and then the stack.
+ * A stack of code objects' ids is the content that is counted and sent. Three programs: `identify` reads all code objects
+ * of the stack and finds out whether it is the stack it was at the last check; `collect` lists what of it user space does
+ * not have yet; `send` sends that, calling itself until all is sent, and then the stack.
  */
-
-#define CODE_HEAD_BYTES END_PyCodeObject
-#if CODE_HEAD_BYTES > CODE_HEAD_MAX
-#error "members of PyCodeObject lie too far apart"
-#endif
-
-#ifdef OFF_PyCodeObject_co_linetable
-#define OFF_CODE_LINES OFF_PyCodeObject_co_linetable
-#else
-#define OFF_CODE_LINES OFF_PyCodeObject_co_lnotab
-#endif
-
-#define HEAD_U64(offset) (*(u64 *)(o->head + (offset)))
-#define HEAD_U32(offset) (*(u32 *)(o->head + (offset)))
-
-/* Reads a code object; its id, or 0 if it is none. */
-ALWAYS_INLINE u64 code_identify(struct scratch *s, struct outbox *o, u64 code)
-{
-    if (bpf_probe_read_user(o->head, CODE_HEAD_BYTES, (void *)code))
-        return 0;
-    if (HEAD_U64(OFF_PyObject_ob_type) != s->code_type)
-        return 0;
-    u64 id = mix(s->key.pid, code);
-    id = mix(id, HEAD_U64(OFF_PyCodeObject_co_name));
-    id = mix(id, HEAD_U64(OFF_PyCodeObject_co_filename));
-    id = mix(id, HEAD_U64(OFF_CODE_LINES));
-    id = mix(id, HEAD_U32(OFF_PyCodeObject_co_firstlineno));
-#ifdef OFF_PyCodeObject_co_version
-    id = mix(id, HEAD_U32(OFF_PyCodeObject_co_version));
-#endif
-    return id | 1;
-}
 
 /* The class's id, or 0 if what a frame calls cls is no class. */
 #if RULE_frame_chain == FRAME_CHAIN_frame_object
@@ -69,6 +36,18 @@ ALWAYS_INLINE void stack_count_checked(void *ctx, struct scratch *s)
     tick_cost_add(s);
 }
 
+ALWAYS_INLINE void process_mark_exact(struct scratch *s)
+{
+    struct pyperf_process *process = process_find(s->key.pid);
+    if (process)
+        process->exact = 1;
+}
+
+/* Frames that one run of `identify` or `collect` deals with; they call themselves for the rest. The verifier takes its
+ * time for each step, while the kernel allows 32 tail calls in a tick. */
+#define FRAMES_PER_RUN 256
+
+/* Called by the program before it with s->cursor = 0. */
 int identify(struct bpf_perf_event_data *ctx)
 {
     struct scratch *s = scratch_get();
@@ -76,11 +55,14 @@ int identify(struct bpf_perf_event_data *ctx)
     struct outbox *o = outbox_get();
     if (!s || !a || !o)
         return 0; /* cannot be */
-    u64 content = mix(s->key.pid, s->stack.truncated);
+    u32 first = s->cursor;
+    u64 content = first ? s->content_id : mix(s->key.pid, s->stack.truncated);
     u32 torn = 0;
-    for (u32 i = 0; i < PYPERF_MAX_FRAMES; i++) {
+    for (u32 step = 0; step < FRAMES_PER_RUN; step++) {
+        u32 i = first + step;
         if (i >= s->stack.frame_count)
             break;
+        i &= PYPERF_MAX_FRAMES - 1;
         u64 id = code_identify(s, o, a->code[i]);
         if (!id) {
             torn = 1;
@@ -89,6 +71,7 @@ int identify(struct bpf_perf_event_data *ctx)
         s->stack.frames[i].code_id = id;
         u64 class_id = 0;
 #if RULE_frame_chain == FRAME_CHAIN_frame_object
+        first_argument_forget_other(s, a->code[i], id);
         if (a->class[i]) {
             u64 name;
             class_id = class_identify(s, a->class[i], s->stack.frames[i].flags, &name);
@@ -104,8 +87,22 @@ int identify(struct bpf_perf_event_data *ctx)
         tick_cost_add(s);
         return 0;
     }
+    if (s->replaced) { /* this walk took a frame's class by what another code object's first argument was */
+        process_mark_exact(s);
+        tick_end_without_stack(ctx, s, PYPERF_TICK_STALE_CODE);
+        tick_cost_add(s);
+        return 0;
+    }
+    s->content_id = content;
+    s->cursor = first + FRAMES_PER_RUN;
+    if (s->cursor < s->stack.frame_count) {
+        go_to_identifier(ctx, s->layout);
+        tick_end_without_stack(ctx, s, PYPERF_TICK_LOST); /* cannot be: there are tail calls left */
+        return 0;
+    }
     content |= 1;
     s->content_id = content;
+    s->cursor = 0;
     if (s->exact)
         s->key.stack_id = content;
     struct pyperf_count *count = count_find(&s->key);
@@ -113,12 +110,11 @@ int identify(struct bpf_perf_event_data *ctx)
         /* Other code at the same addresses. What was counted since the last check may belong to either. */
         count->stale += count->pending;
         count->pending = 0;
-        struct pyperf_process *process = process_find(s->key.pid);
-        if (process)
-            process->exact = 1;
+        process_mark_exact(s);
         s->key.stack_id = content;
     }
     s->unsent = 0;
+    s->unknown_count = 0;
     if (!stack_was_sent(content)) {
         go_to_collector(ctx, s->layout);
         s->unsent = 1;
@@ -151,17 +147,22 @@ int collect(struct bpf_perf_event_data *ctx)
     struct scratch *s = scratch_get();
     if (!s)
         return 0; /* cannot be */
-    s->cursor = 0;
-    s->unknown_count = 0;
-    for (u32 i = 0; i < PYPERF_MAX_FRAMES; i++) {
+    u32 first = s->cursor;
+    for (u32 step = 0; step < FRAMES_PER_RUN; step++) {
+        u32 i = first + step;
         if (i >= s->stack.frame_count)
             break;
+        i &= PYPERF_MAX_FRAMES - 1;
         unknown_add(s, s->stack.frames[i].code_id, i);
 #if RULE_frame_chain == FRAME_CHAIN_frame_object
         if (s->stack.frames[i].class_id)
             unknown_add(s, s->stack.frames[i].class_id, i | UNKNOWN_CLASS);
 #endif
     }
+    s->cursor = first + FRAMES_PER_RUN;
+    if (s->cursor < s->stack.frame_count)
+        go_to_collector(ctx, s->layout);
+    s->cursor = 0;
     if (s->unknown_count > UNKNOWN_MAX) { /* the last ones overwrote the first: these are for the next tick */
         s->unknown_count = UNKNOWN_MAX;
         s->unsent = 1;
@@ -184,7 +185,7 @@ ALWAYS_INLINE u32 piece_read(struct pyperf_code_record *code, u32 at, struct pyp
     asm volatile("" : "+r"(copy));
     if (copy > most || at > PYPERF_CODE_DATA_MAX - most)
         return at;
-    if (bpf_probe_read_user(code->data + at, copy, (void *)data)) {
+    if (target_read(code->data + at, copy, (void *)data)) {
         piece->error = 1; /* not paged in, say: user space tries to read it */
         return at;
     }
@@ -212,7 +213,7 @@ ALWAYS_INLINE u32 string_read(struct pyperf_code_record *code, u32 at, struct py
 #else
     u64 length = target_read_u64(object + OFF_PyASCIIObject_length);
     u32 state = 0;
-    bpf_probe_read_user(&state, sizeof(state), (void *)(object + OFF_PyASCIIObject_state));
+    target_read(&state, sizeof(state), (void *)(object + OFF_PyASCIIObject_state));
     u32 kind = (state >> OFF_PyASCIIObject_state_kind_shift) & 7;
     u32 ascii = (state >> OFF_PyASCIIObject_state_ascii_shift) & 1;
     piece->state = state;
@@ -277,7 +278,7 @@ ALWAYS_INLINE int class_send(void *ctx, struct scratch *s, struct outbox *o, u64
         name = target_read_u64(class + OFF_PyClassObject_cl_name) + OFF_PyStringObject_ob_sval;
 #endif
     r->name.address = name;
-    int copied = bpf_probe_read_user_str(r->data, sizeof(r->data), (void *)name);
+    int copied = target_read_string(r->data, sizeof(r->data), (void *)name);
     if (copied > 0) { /* with the NUL */
         r->name.copied = copied - 1;
         r->name.bytes = copied - 1;
@@ -287,7 +288,7 @@ ALWAYS_INLINE int class_send(void *ctx, struct scratch *s, struct outbox *o, u64
 }
 #endif
 
-/* Objects that one run of the program sends. The kernel allows 33 tail calls, so some 160 in a tick. */
+/* Objects that one run of the program sends. Of the kernel's 32 tail calls the deepest walk leaves 15. */
 #define SEND_ROUNDS 8
 
 int send(struct bpf_perf_event_data *ctx)

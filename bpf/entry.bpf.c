@@ -16,7 +16,7 @@
 ALWAYS_INLINE u64 kernel_read_u64(u64 address)
 {
     u64 value = 0;
-    bpf_probe_read_kernel(&value, sizeof(value), (void *)address);
+    kernel_read(&value, sizeof(value), (void *)address);
     return value;
 }
 
@@ -58,7 +58,7 @@ int on_tick(struct bpf_perf_event_data *ctx)
     u64 nsproxy = kernel_read_u64(bpf_get_current_task() + TASK_NSPROXY);
     u64 mntns = kernel_read_u64(nsproxy + NSPROXY_MNT_NS);
     u32 mntns_id = 0;
-    bpf_probe_read_kernel(&mntns_id, sizeof(mntns_id), (void *)(mntns + MNT_NS_INUM));
+    kernel_read(&mntns_id, sizeof(mntns_id), (void *)(mntns + MNT_NS_INUM));
     if (!mntns_passes(mntns_id)) {
         tick_class_add(PYPERF_TICK_FILTERED);
         return 0;

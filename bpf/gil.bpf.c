@@ -24,7 +24,7 @@ ALWAYS_INLINE struct gil gil_read(struct pyperf_process *process, u64 state)
         return gil;
 #ifdef OFF__gil_runtime_state_enabled
     s32 enabled = 0;
-    bpf_probe_read_user(&enabled, sizeof(enabled), (void *)(address + OFF__gil_runtime_state_enabled));
+    target_read(&enabled, sizeof(enabled), (void *)(address + OFF__gil_runtime_state_enabled));
     if (enabled == 0) {
         gil.known = 1;
         gil.disabled = 1;
@@ -49,8 +49,8 @@ ALWAYS_INLINE struct gil gil_read(struct pyperf_process *process, u64 state)
         return gil;
     }
     gil.known = 1;
-    if (bpf_probe_read_user(&gil.locked, sizeof(gil.locked), (void *)locked_addr) ||
-        bpf_probe_read_user(&gil.holder, sizeof(gil.holder), (void *)holder_addr))
+    if (target_read(&gil.locked, sizeof(gil.locked), (void *)locked_addr) ||
+        target_read(&gil.holder, sizeof(gil.holder), (void *)holder_addr))
         gil.error = 1;
     return gil;
 }
@@ -62,7 +62,7 @@ ALWAYS_INLINE u64 global_thread_state(struct pyperf_process *process, u64 state,
     s32 attached = 0;
     if (gil->disabled) {
         if (state)
-            bpf_probe_read_user(&attached, sizeof(attached), (void *)(state + OFF_PyThreadState_state));
+            target_read(&attached, sizeof(attached), (void *)(state + OFF_PyThreadState_state));
         return attached == 1 ? state : 0;
     }
 #endif

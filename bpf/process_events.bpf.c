@@ -10,11 +10,11 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
     u64 parent = ctx->args[0];
     u64 child = ctx->args[1];
     u32 parent_pid = 0, child_pid = 0, child_tid = 0;
-    bpf_probe_read_kernel(&child_pid, sizeof(child_pid), (void *)(child + TASK_TGID));
-    bpf_probe_read_kernel(&child_tid, sizeof(child_tid), (void *)(child + TASK_PID));
+    kernel_read(&child_pid, sizeof(child_pid), (void *)(child + TASK_TGID));
+    kernel_read(&child_tid, sizeof(child_tid), (void *)(child + TASK_PID));
     if (child_pid != child_tid)
         return 0; /* a thread */
-    bpf_probe_read_kernel(&parent_pid, sizeof(parent_pid), (void *)(parent + TASK_TGID));
+    kernel_read(&parent_pid, sizeof(parent_pid), (void *)(parent + TASK_TGID));
     struct pyperf_process *of_parent = process_find(parent_pid);
     if (!of_parent)
         return 0;
@@ -35,12 +35,12 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 {
     u64 task = ctx->args[0];
     u32 live = 1, tid = 0;
-    bpf_probe_read_kernel(&live, sizeof(live), (void *)(kernel_read_u64(task + TASK_SIGNAL) + SIGNAL_LIVE));
-    bpf_probe_read_kernel(&tid, sizeof(tid), (void *)(task + TASK_PID));
+    kernel_read(&live, sizeof(live), (void *)(kernel_read_u64(task + TASK_SIGNAL) + SIGNAL_LIVE));
+    kernel_read(&tid, sizeof(tid), (void *)(task + TASK_PID));
     thread_forget(tid);
     if (live == 0) { /* the last thread of it */
         u32 pid = 0;
-        bpf_probe_read_kernel(&pid, sizeof(pid), (void *)(task + TASK_TGID));
+        kernel_read(&pid, sizeof(pid), (void *)(task + TASK_TGID));
         process_drop(pid);
     }
     return 0;

@@ -66,7 +66,7 @@ ALWAYS_INLINE u64 bound_thread_state(struct scratch *s, struct pyperf_process *p
     u64 node = target_read_u64(process->key_list_addr);
     for (int i = 0; i < KEY_LIST_STEPS; i++) {
         struct key_list_node n = {};
-        if (!node || bpf_probe_read_user(&n, sizeof(n), (void *)node))
+        if (!node || target_read(&n, sizeof(n), (void *)node))
             return 0;
         if (n.thread_id == own && n.key == key)
             return n.value;
@@ -86,12 +86,12 @@ ALWAYS_INLINE u64 bound_thread_state(struct scratch *s, struct pyperf_process *p
         return 0;
 #if RULE_thread_binding == THREAD_BINDING_runtime_key
     u32 tss[2] = {};
-    if (bpf_probe_read_user(tss, sizeof(tss), (void *)(process->key_addr - 4)) || !tss[0])
+    if (target_read(tss, sizeof(tss), (void *)(process->key_addr - 4)) || !tss[0])
         return 0;
     return pthread_value(s, process, (s32)tss[1]);
 #else
     s32 key = -1;
-    bpf_probe_read_user(&key, sizeof(key), (void *)process->key_addr);
+    target_read(&key, sizeof(key), (void *)process->key_addr);
     return pthread_value(s, process, key);
 #endif
 }

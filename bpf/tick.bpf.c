@@ -4,7 +4,7 @@
 ALWAYS_INLINE u64 target_read_u64(u64 address)
 {
     u64 value = 0;
-    bpf_probe_read_user(&value, sizeof(value), (void *)address);
+    target_read(&value, sizeof(value), (void *)address);
     return value;
 }
 

@@ -18,12 +18,6 @@
 #define WALK_GOES_ON 0
 #define WALK_TORN 1
 
-ALWAYS_INLINE u64 mix(u64 hash, u64 value)
-{
-    hash = (hash ^ value) * 0x9fb21c651e98df25ULL;
-    return hash ^ (hash >> 29);
-}
-
 /* How many frames there are, kept where the verifier does not follow its value: a loop whose ways through it leave
  * different counts behind would have to be followed along each of them. */
 ALWAYS_INLINE volatile u32 *frame_count(struct scratch *s) { return &s->stack.frame_count; }
@@ -57,7 +51,7 @@ ALWAYS_INLINE u64 first_frame(u64 state) { return target_read_u64(state + OFF_Py
 ALWAYS_INLINE int walk_step(struct scratch *s, struct addresses *a, struct walk *w)
 {
     u64 f[(FRAME_BYTES + 7) / 8] = {};
-    bpf_probe_read_user(f, FRAME_BYTES, (void *)(w->frame + FRAME_FIRST));
+    target_read(f, FRAME_BYTES, (void *)(w->frame + FRAME_FIRST));
     u64 code = *(u64 *)((u8 *)f + OFF_PyFrameObject_f_code - FRAME_FIRST);
     s32 last = *(s32 *)((u8 *)f + OFF_PyFrameObject_f_lasti - FRAME_FIRST);
     if (!code)
@@ -107,7 +101,7 @@ ALWAYS_INLINE void window_load(struct scratch *s, u64 frame)
     if (below > WINDOW_BYTES - FRAME_BYTES - 8)
         below = WINDOW_BYTES - FRAME_BYTES - 8;
     u64 bytes = (below + FRAME_BYTES) & (WINDOW_BYTES - 1);
-    bpf_probe_read_user(s->window, bytes, (void *)(frame - below));
+    target_read(s->window, bytes, (void *)(frame - below));
     s->window_base = frame - below;
     s->window_last = below;
 }
@@ -177,6 +171,8 @@ ALWAYS_INLINE void walk_end(void *ctx, struct scratch *s, u32 tick_class)
             return;
         }
     }
+    s->cursor = 0;
+    s->replaced = 0;
     go_to_identifier(ctx, s->layout);
     tick_class_add(PYPERF_TICK_LOST); /* cannot be: the four programs of a layout are put in place together */
 }

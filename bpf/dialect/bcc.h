@@ -66,6 +66,13 @@ BPF_TABLE_PINNED("hash", u64, u32, mntns_filter, 1024, PYPERF_MNTNS_MAP);
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
+/* Reads of the target's and the kernel's memory. By number, not by libbcc's names for them: at each call of those it
+ * reads all of /proc/kallsyms to see whether the kernel has the function, which took half of the time to compile.
+ * A kernel with bounded loops (5.3) but without these (before 5.5) refuses the program when it is loaded. */
+static int (*const target_read)(void *to, u32 bytes, const void *from) = (void *)BPF_FUNC_probe_read_user;
+static int (*const target_read_string)(void *to, u32 bytes, const void *from) = (void *)BPF_FUNC_probe_read_user_str;
+static int (*const kernel_read)(void *to, u32 bytes, const void *from) = (void *)BPF_FUNC_probe_read_kernel;
+
 ALWAYS_INLINE struct scratch *scratch_get(void)
 {
     int zero = 0;

@@ -55,38 +55,37 @@ std::string essence(const std::string& messages) {
 }  // namespace
 
 struct BpfModules::State {
-    std::function<void(const std::string&)> say;
     std::unique_ptr<ebpf::TableStorage> tables = ebpf::createSharedTableStorage();
     std::vector<std::unique_ptr<ebpf::BPF>> modules;
 };
 
-BpfModules::BpfModules(std::function<void(const std::string&)> say) : state_(std::make_unique<State>()) {
-    state_->say = std::move(say);
-}
+BpfModules::BpfModules() : state_(std::make_unique<State>()) {}
 
 BpfModules::~BpfModules() {
     // Modules before the tables they point into.
     state_->modules.clear();
 }
 
-Result<std::vector<int>> BpfModules::add(const std::string& what, const std::string& text,
-                                         const std::vector<ProgramWanted>& programs) {
+ModuleBuild::Outcome BpfModules::add(const std::string& what, const std::string& text,
+                                     const std::vector<ProgramWanted>& programs) {
     const auto headers = headers_directory();
-    if (!headers) return headers.error();
+    if (!headers) return {headers.error(), {}};
     // libbcc looks for a kernel tree here; ours has the few headers that its helpers include.
     const ScopedEnvironment kernel_tree{"BCC_KERNEL_SOURCE", *headers};
     StderrCapture capture;
     auto module = std::make_unique<ebpf::BPF>(0u, state_->tables.get(), false, "pyperf", false);
-    const auto status = module->init(text);
+    // libbcc optimises what clang gives it, so clang need not do it first; and nobody reads the debug information.
+    // Together this takes a third off the time to compile.
+    const auto status = module->init(text, {"-Xclang", "-disable-llvm-passes", "-g0"});
     if (!status.ok()) {
         // Never destroyed: after a failed init, libbcc's destructor frees pointers that were not set (seen with 0.26
         // when a map could not be created).
         static_cast<void>(module.release());
         const auto messages = capture.restore();
-        if (state_->say) state_->say(messages);
-        return Error{fmt::format("{} cannot be compiled by libbcc: {}", what,
-                                 messages.empty() ? status.msg() : essence(messages)),
-                     -EIO};
+        return {Error{fmt::format("{} cannot be compiled by libbcc: {}", what,
+                                  messages.empty() ? status.msg() : essence(messages)),
+                      -EIO},
+                messages};
     }
     std::vector<int> fds;
     for (const auto& program : programs) {
@@ -98,19 +97,19 @@ Result<std::vector<int>> BpfModules::add(const std::string& what, const std::str
         if (!loaded.ok()) {
             const int code = errno ? -errno : -EIO;
             const auto messages = capture.restore();
-            if (state_->say) state_->say(messages);
             if (code == -EPERM)
-                return Error{"loading BPF programs is not permitted: run as root (or with CAP_BPF and CAP_PERFMON)",
-                             code};
-            return Error{fmt::format("the kernel refuses program {} of {}: {}", program.name, what,
-                                     messages.empty() ? loaded.msg() : essence(messages)),
-                         code};
+                return {Error{"loading BPF programs is not permitted: run as root (or with CAP_BPF and CAP_PERFMON)",
+                              code},
+                        messages};
+            return {Error{fmt::format("the kernel refuses program {} of {}: {}", program.name, what,
+                                      messages.empty() ? loaded.msg() : essence(messages)),
+                          code},
+                    messages};
         }
         fds.push_back(fd);
     }
-    if (const auto messages = capture.restore(); !messages.empty() && state_->say) state_->say(messages);
     state_->modules.push_back(std::move(module));
-    return fds;
+    return {std::move(fds), capture.restore()};
 }
 
 int BpfModules::map_fd(std::string_view name) const {

@@ -2,12 +2,12 @@
 // The BPF programs of a session: texts compiled by libbcc, loaded, their maps shared. libbcc's types stay in here.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "collect/module_build.h"
 #include "result.h"
 
 namespace pyperf {
@@ -21,16 +21,15 @@ struct ProgramWanted {
 
 class BpfModules {
   public:
-    // say: gets what the compiler and the verifier wrote, when they did not fail.
-    explicit BpfModules(std::function<void(const std::string&)> say);
+    BpfModules();
     ~BpfModules();
     BpfModules(const BpfModules&) = delete;
     BpfModules& operator=(const BpfModules&) = delete;
 
     // Compiles a text and loads its programs. The first text defines the maps, later ones use them. Result: one
     // descriptor for each program wanted, owned by this object. what: for messages.
-    Result<std::vector<int>> add(const std::string& what, const std::string& text,
-                                 const std::vector<ProgramWanted>& programs);
+    ModuleBuild::Outcome add(const std::string& what, const std::string& text,
+                             const std::vector<ProgramWanted>& programs);
 
     // The descriptor of a map of the first text, owned by this object; -1: there is none of that name.
     int map_fd(std::string_view name) const;

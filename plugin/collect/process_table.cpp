@@ -188,6 +188,19 @@ void ProcessTable::on_exit(HostPid pid) {
         bpf_map_delete_elem(processes_fd_, &key);
 }
 
+void ProcessTable::refuse_walker(uint32_t walker, const std::string& reason) {
+    for (auto& [pid, note] : notes_) {
+        if (note.state != PYPERF_PROCESS_READY || note.layout != walker) continue;
+        note.state = PYPERF_PROCESS_UNSUPPORTED;
+        note.reason = reason;
+        const auto key = static_cast<uint32_t>(pid);
+        pyperf_process entry{};
+        if (bpf_map_lookup_elem(processes_fd_, &key, &entry) != 0 || entry.start_time_ticks != note.start_time_ticks) continue;
+        entry.state = PYPERF_PROCESS_UNSUPPORTED;
+        bpf_map_update_elem(processes_fd_, &key, &entry, BPF_EXIST);
+    }
+}
+
 void ProcessTable::retry() {
     std::vector<int32_t> pids;
     for (auto& [pid, attempts] : unsettled_)

@@ -36,7 +36,7 @@ struct ProcessNote {
 
 class ProcessTable {
   public:
-    // The walker for a layout, loaded on demand: its index in the program arrays.
+    // The walker for a layout: its index in the program arrays, where it is or will be. An error: there will be none.
     using WalkerFor = std::function<Result<uint32_t>(const Layout&)>;
     using Say = std::function<void(const std::string&)>;
 
@@ -53,6 +53,9 @@ class ProcessTable {
     void on_fork(HostPid parent, HostPid child);
     void on_exec(HostPid pid);
     void on_exit(HostPid pid);
+
+    // A walker that was promised will not be there: its processes are unsupported, for this reason.
+    void refuse_walker(uint32_t walker, const std::string& reason);
 
     // Processes whose interpreter was not ready to be looked at: looks again. Call it every few milliseconds while
     // waiting() is true.

@@ -7,8 +7,10 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <ctime>
+#include <iterator>
 #include <unordered_set>
 
 #include "collect/pinned_map.h"
@@ -45,16 +47,7 @@ Result<std::unique_ptr<Session>> Session::open(const Database& database, Session
 Session::Session(const Database& database, SessionOptions options, const KernelFacts& kernel)
     : database_(database),
       options_(std::move(options)),
-      kernel_(kernel),
-      modules_([this](const std::string& messages) {
-          // What libbcc and LLVM wrote, line by line, with its origin.
-          size_t begin = 0;
-          while (begin < messages.size()) {
-              const size_t end = std::min(messages.find('\n', begin), messages.size());
-              if (end > begin) say(LogLevel::debug, "libbcc: " + messages.substr(begin, end - begin));
-              begin = end + 1;
-          }
-      }) {}
+      kernel_(kernel) {}
 
 Session::~Session() {
     ticks_.stop();
@@ -66,59 +59,116 @@ void Session::say(LogLevel level, const std::string& message) const {
     if (options_.log) options_.log(level, message);
 }
 
+void Session::say_messages(const std::string& messages) const {
+    size_t begin = 0;
+    while (begin < messages.size()) {
+        const size_t end = std::min(messages.find('\n', begin), messages.size());
+        if (end > begin) say(LogLevel::debug, "libbcc: " + messages.substr(begin, end - begin));
+        begin = end + 1;
+    }
+}
+
 Result<std::string> Session::text() {
     std::string text = render_entry(options_.render, kernel_);
+    std::vector<const Layout*> layouts;
+    for (const auto& walker : walkers_) layouts.push_back(walker.layout);
     if (!table_) {
         // Nothing is loaded yet: which layouts the processes of this moment want.
         ProcessTable preview{database_, -1,
-                             [this](const Layout& layout) -> Result<uint32_t> {
-                                 walkers_.try_emplace(&layout, static_cast<uint32_t>(walkers_.size()));
-                                 return walkers_[&layout];
+                             [&layouts](const Layout& layout) -> Result<uint32_t> {
+                                 if (std::find(layouts.begin(), layouts.end(), &layout) == layouts.end())
+                                     layouts.push_back(&layout);
+                                 return 0U;
                              },
                              [](const std::string&) {}};
         if (auto scanned = preview.scan(); !scanned) return scanned.error();
     }
-    for (const auto& [layout, index] : walkers_) {
+    for (const auto* layout : layouts) {
         const auto walker = render_walker(options_.render, kernel_, *layout);
         if (!walker) return walker.error();
         text += fmt::format("\n/* ==== the module of layout {} ==== */\n\n", layout->name) + *walker;
     }
-    if (!table_) walkers_.clear();
     return text;
 }
 
 Result<uint32_t> Session::walker_for(const Layout& layout) {
-    if (const auto found = walkers_.find(&layout); found != walkers_.end()) return found->second;
-    if (const auto refused = refused_walkers_.find(&layout); refused != refused_walkers_.end()) return refused->second;
-    const auto refuse = [&](const Error& error) {
-        say(LogLevel::warning, error.message);
-        refused_walkers_.emplace(&layout, error);
-        return error;
-    };
-    const auto index = static_cast<uint32_t>(layout_of_walker_.size());
+    const auto index = static_cast<uint32_t>(walkers_.size());
+    for (uint32_t i = 0; i < index; ++i) {
+        if (walkers_[i].layout != &layout) continue;
+        if (!walkers_[i].refusal.empty()) return Error{walkers_[i].refusal, -ENOTSUP};
+        return i;
+    }
     if (index >= max_session_layouts)
-        return refuse({fmt::format("no room for layout {}: a session holds {}", layout.name, max_session_layouts), -ENOSPC});
-    const auto text = render_walker(options_.render, kernel_, layout);
-    if (!text) return refuse(text.error());
+        return Error{fmt::format("no room for layout {}: a session holds {}", layout.name, max_session_layouts), -ENOSPC};
+    auto text = render_walker(options_.render, kernel_, layout);
+    if (!text) {
+        say(LogLevel::warning, text.error().message);
+        walkers_.push_back({&layout, {}, std::nullopt, text.error().message});
+        return text.error();
+    }
+    walkers_.push_back({&layout, std::move(*text), std::nullopt, {}});
+    start_builds();
+    return index;
+}
+
+// As many at once as there are CPUs.
+void Session::start_builds() {
     static const std::vector<ProgramWanted> programs = {{"walk", ProgramKind::perf_event},
                                                         {"steps", ProgramKind::perf_event},
                                                         {"identify", ProgramKind::perf_event},
                                                         {"collect", ProgramKind::perf_event},
                                                         {"send", ProgramKind::perf_event}};
-    const auto loaded = modules_.add("the walker of layout " + layout.name, *text, programs);
-    if (!loaded) return refuse(loaded.error());
-    // The walker itself last: whoever finds it finds the others.
-    const char* const arrays[] = {"walkers", "steppers", "identifiers", "collectors", "senders"};
-    for (size_t i = programs.size(); i-- > 0;) {
-        const int fd = (*loaded)[i];
-        if (bpf_map_update_elem(modules_.map_fd(arrays[i]), &index, &fd, BPF_ANY) != 0)
-            return refuse({fmt::format("program {} of layout {}: {}", programs[i].name, layout.name, std::strerror(errno)),
-                           -errno});
+    auto running = std::count_if(walkers_.begin(), walkers_.end(), [](const Walker& w) { return w.build.has_value(); });
+    const auto most = std::max<long>(1, sysconf(_SC_NPROCESSORS_ONLN));
+    for (uint32_t i = 0; i < walkers_.size() && running < most; ++i) {
+        Walker& walker = walkers_[i];
+        if (walker.text.empty()) continue;
+        auto build = ModuleBuild::start(
+            [&] { return modules_.add("the walker of layout " + walker.layout->name, walker.text, programs); });
+        walker.text.clear();
+        if (!build) {
+            walker.refusal = build.error().message;
+            say(LogLevel::warning, walker.refusal);
+            continue;
+        }
+        walker.build.emplace(std::move(*build));
+        ++running;
+        if (auto watched = watch(walker.build->fd()); !watched) say(LogLevel::warning, watched.error().message);
     }
-    walkers_[&layout] = index;
-    layout_of_walker_.push_back(&layout);
-    modules_.release_compiler_memory();
-    return index;
+}
+
+void Session::finish_build(uint32_t index) {
+    Walker& walker = walkers_[index];
+    const auto outcome = walker.build->finish();
+    walker.build.reset();
+    say_messages(outcome.messages);
+    if (outcome.programs) {
+        // The walker itself last: whoever finds it finds the others.
+        const char* const arrays[] = {"walkers", "steppers", "identifiers", "collectors", "senders"};
+        for (size_t i = std::min(outcome.programs->size(), std::size(arrays)); i-- > 0;) {
+            if (bpf_map_update_elem(modules_.map_fd(arrays[i]), &index, &(*outcome.programs)[i], BPF_ANY) != 0)
+                walker.refusal = fmt::format("layout {}: its programs cannot be put in place: {}", walker.layout->name,
+                                             std::strerror(errno));
+        }
+        for (const int program : *outcome.programs) close(program);  // the arrays hold them
+    } else {
+        walker.refusal = outcome.programs.error().message;
+    }
+    if (!walker.refusal.empty()) {
+        say(LogLevel::warning, walker.refusal);
+        if (table_) table_->refuse_walker(index, walker.refusal);
+    }
+    start_builds();
+}
+
+// Waits for every build, hearing of new processes meanwhile. -EINTR after a signal.
+Result<void> Session::wait_for_builds() {
+    const auto building = [this] {
+        return std::any_of(walkers_.begin(), walkers_.end(), [](const Walker& w) { return w.build.has_value(); });
+    };
+    while (building())
+        if (auto polled = poll(-1); !polled) return polled;
+    return {};
 }
 
 Result<void> Session::watch(int fd) {
@@ -140,12 +190,15 @@ Result<void> Session::start() {
         if (auto pinned = check_pinned_map(filters.mntns_map, 8, 4); !pinned) return pinned;
     epoll_fd_ = epoll_create1(EPOLL_CLOEXEC);
     if (epoll_fd_ < 0) return Error{fmt::format("epoll: {}", std::strerror(errno)), -errno};
-    const auto entry = modules_.add("the entry program", render_entry(options_.render, kernel_),
-                                    {{"on_tick", ProgramKind::perf_event},
-                                     {"on_fork", ProgramKind::raw_tracepoint},
-                                     {"on_exec", ProgramKind::raw_tracepoint},
-                                     {"on_exit", ProgramKind::raw_tracepoint}});
-    if (!entry) return entry.error();
+    const auto outcome = modules_.add("the entry program", render_entry(options_.render, kernel_),
+                                      {{"on_tick", ProgramKind::perf_event},
+                                       {"on_fork", ProgramKind::raw_tracepoint},
+                                       {"on_exec", ProgramKind::raw_tracepoint},
+                                       {"on_exit", ProgramKind::raw_tracepoint}});
+    say_messages(outcome.messages);
+    if (!outcome.programs) return outcome.programs.error();
+    const auto& entry = *outcome.programs;
+    modules_.release_compiler_memory();
     const size_t perf_bytes = options_.render.perf_buffer ? options_.render.ring_bytes : 0;
     if (auto opened = ring_.open(modules_.map_fd("records"), perf_bytes,
                                  [this](std::span<const std::byte> record) { on_record(record); });
@@ -160,7 +213,7 @@ Result<void> Session::start() {
             if (auto watched = watch(fd); !watched) return watched;
         const char* const tracepoints[] = {"sched_process_fork", "sched_process_exec", "sched_process_exit"};
         for (size_t i = 0; i < 3; ++i) {
-            const int fd = bpf_raw_tracepoint_open(tracepoints[i], (*entry)[i + 1]);
+            const int fd = bpf_raw_tracepoint_open(tracepoints[i], entry[i + 1]);
             if (fd < 0) return Error{fmt::format("tracepoint {}: {}", tracepoints[i], std::strerror(errno)), -errno};
             tracepoint_fds_.push_back(fd);
         }
@@ -168,10 +221,9 @@ Result<void> Session::start() {
             database_, modules_.map_fd("processes"), [this](const Layout& layout) { return walker_for(layout); },
             [this](const std::string& message) { say(LogLevel::info, message); });
         if (auto scanned = table_->scan(); !scanned) return scanned;
-        drain_kernel_records();
+        if (auto built = wait_for_builds(); !built) return built;
     }
-    modules_.release_compiler_memory();
-    auto ticks = Ticks::start(options_.ticks, (*entry)[0]);
+    auto ticks = Ticks::start(options_.ticks, entry[0]);
     if (!ticks) return ticks.error();
     ticks_ = std::move(*ticks);
     started_ns_ = now_ns();
@@ -206,6 +258,9 @@ Result<void> Session::poll(int timeout_ms) {
     epoll_event events[16];
     const int ready = epoll_wait(epoll_fd_, events, 16, timeout_ms);
     if (ready < 0) return Error{std::strerror(errno), -errno};
+    for (int i = 0; i < ready; ++i)
+        for (uint32_t index = 0; index < walkers_.size(); ++index)
+            if (walkers_[index].build && walkers_[index].build->fd() == events[i].data.fd) finish_build(index);
     if (table_) {
         drain_kernel_records();
         table_->retry();
@@ -242,8 +297,8 @@ void Session::on_record(std::span<const std::byte> record) {
 
 void Session::on_code_record(std::span<const std::byte> record) {
     const auto index = layout_of_code_record(record);
-    if (!index || *index >= layout_of_walker_.size()) return;
-    const Layout& layout = *layout_of_walker_[*index];
+    if (!index || *index >= walkers_.size()) return;
+    const Layout& layout = *walkers_[*index].layout;
     auto code = decode_code_record(record, layout);
     if (!code) {
         say(LogLevel::debug, code.error().message);

@@ -6,12 +6,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "collect/bpf_modules.h"
+#include "collect/module_build.h"
 #include "collect/kernel_facts.h"
 #include "collect/process_table.h"
 #include "collect/record_ring.h"
@@ -85,7 +87,14 @@ class Session {
   private:
     Session(const Database& database, SessionOptions options, const KernelFacts& kernel);
     void say(LogLevel level, const std::string& message) const;
+    // What libbcc and LLVM wrote: line by line, with its origin.
+    void say_messages(const std::string& messages) const;
+    // The index of a layout's walker. It is compiled beside what goes on; until it is in place, the entry program
+    // counts its processes as not set up.
     Result<uint32_t> walker_for(const Layout& layout);
+    void start_builds();
+    void finish_build(uint32_t index);
+    Result<void> wait_for_builds();
     Result<void> watch(int fd);
     void drain_kernel_records();
     void on_record(std::span<const std::byte> record);
@@ -98,9 +107,13 @@ class Session {
     SessionOptions options_;
     KernelFacts kernel_;
     BpfModules modules_;
-    std::map<const Layout*, uint32_t> walkers_;
-    std::map<const Layout*, Error> refused_walkers_;
-    std::vector<const Layout*> layout_of_walker_;
+    struct Walker {
+        const Layout* layout;
+        std::string text;                  // "" once its build has begun
+        std::optional<ModuleBuild> build;  // while it is being compiled
+        std::string refusal;               // of libbcc or the kernel
+    };
+    std::vector<Walker> walkers_;  // by index
     std::unique_ptr<ProcessTable> table_;
     KernelRecords kernel_records_;
     RecordRing ring_;

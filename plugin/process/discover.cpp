@@ -32,7 +32,8 @@ void resolve_addresses(LoadedInterpreter& loaded) {
     const InterpreterImage& image = *loaded.image;
     const uint64_t bias = loaded.load_bias;
     loaded.addresses = {placed(image.runtime, bias),      placed(image.code_type, bias),
-                        placed(image.frame_type, bias),   placed(image.none, bias),
+                        placed(image.frame_type, bias),   placed(image.instance_type, bias),
+                        placed(image.none, bias),
                         placed(image.current, bias),      placed(image.interp_head, bias),
                         placed(image.auto_tls_key, bias), placed(image.key_head, bias),
                         placed(image.gil_locked, bias),   placed(image.gil_last_holder, bias)};
@@ -52,6 +53,7 @@ void apply_copies(LoadedInterpreter& loaded, const std::map<std::string, uint64_
     InterpreterAddresses& addresses = loaded.addresses;
     moved("PyCode_Type", addresses.code_type);
     moved("PyFrame_Type", addresses.frame_type);
+    moved("PyInstance_Type", addresses.instance_type);
     moved("_Py_NoneStruct", addresses.none);
     moved("_PyThreadState_Current", addresses.current);
     const int64_t by = moved("_PyRuntime", addresses.runtime);
@@ -153,7 +155,9 @@ pyperf_process PythonProcess::record() const {
     entry.interp_head_addr = at.interp_head.value;
     entry.gil_locked_addr = at.gil_locked.value;
     entry.gil_last_holder_addr = at.gil_last_holder.value;
+    entry.instance_type_addr = interpreter.addresses.instance_type.value;
     entry.code_type_addr = at.code_type.value;
+    entry.instance_type_addr = at.instance_type.value;
     entry.current_tls = interpreter.current_tls;
     entry.bound_tls = interpreter.bound_tls;
     entry.libc = libc.layout;

@@ -63,7 +63,8 @@ constexpr const char* class_texts[PYPERF_CLASS_COUNT] = {
     "stale: a code object was replaced; no frame is claimed",
 };
 
-void add_ticks(std::string& out, const pyperf_totals& totals) {
+void add_ticks(std::string& out, const RunFacts& facts) {
+    const auto& totals = facts.totals;
     const double seconds = static_cast<double>(totals.duration_ns) / 1e9;
     out += fmt::format("Ticks by class, in {:.1f} s:\n", seconds);
     uint64_t sum = 0;
@@ -75,7 +76,10 @@ void add_ticks(std::string& out, const pyperf_totals& totals) {
     };
     for (size_t i = 0; i < PYPERF_CLASS_COUNT; ++i) {
         sum += totals.classes[i];
-        if (totals.classes[i] != 0) add(totals.classes[i], class_texts[i]);
+        if (totals.classes[i] == 0) continue;
+        const bool kernel_stacks = facts.kernel_only && i == PYPERF_CLASS_NO_PYTHON_FRAMES;
+        add(totals.classes[i],
+            kernel_stacks ? "kernel stacks; no Python stack was looked for" : class_texts[i]);
     }
     out += fmt::format("{:>{}}         in all\n", grouped(totals.ticks), width);
     if (sum != totals.ticks)
@@ -160,18 +164,20 @@ void add_limits(std::string& out, const RunFacts& facts) {
 std::string summary_text(const RunFacts& facts) {
     const auto& totals = facts.totals;
     std::string out;
-    add_ticks(out, totals);
-    add_wrapped(
-        out, fmt::format("Seen: {}{}, {}, {}",
-                         counted(totals.python_processes, "Python process", "Python processes"),
-                         versions(facts.processes), counted(totals.stacks, "Python stack", "Python stacks"),
-                         counted(totals.code_objects, "code object", "code objects")));
+    add_ticks(out, facts);
+    if (!facts.kernel_only)
+        add_wrapped(out, fmt::format("Seen: {}{}, {}, {}",
+                                     counted(totals.python_processes, "Python process", "Python processes"),
+                                     versions(facts.processes),
+                                     counted(totals.stacks, "Python stack", "Python stacks"),
+                                     counted(totals.code_objects, "code object", "code objects")));
     std::string cost = "Cost: ";
     if (totals.runs != 0) {
         const auto runs = static_cast<double>(totals.runs);
-        cost += fmt::format("{:.1f} us of BPF per sample ({:.1f} frames on average), ",
-                            static_cast<double>(totals.run_ns) / runs / 1e3,
-                            static_cast<double>(totals.frames) / runs);
+        cost += fmt::format("{:.1f} us of BPF per sample", static_cast<double>(totals.run_ns) / runs / 1e3);
+        if (totals.frames != 0)
+            cost += fmt::format(" ({:.1f} frames on average)", static_cast<double>(totals.frames) / runs);
+        cost += ", ";
     }
     cost += fmt::format("pyperf itself {:.2f} s of CPU, {:.1f} MiB", facts.cost.cpu_seconds,
                         static_cast<double>(facts.cost.rss_anon_kib) / 1024);

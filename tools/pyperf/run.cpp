@@ -247,6 +247,7 @@ int run(const Options& options) {
     if (pyperf_session_stop(session.get()) != 0) return complain(pyperf_last_error());
 
     RunFacts facts;
+    facts.kernel_only = options.kernel_only;
     facts.stack_storage_size = options.stack_storage_size;
     facts.hash_storage_size = options.hash_storage_size;
     facts.cost = own_cost();  // its memory: before the report is made

@@ -32,6 +32,7 @@ struct RunFacts {
     pyperf_totals totals{};
     OwnCost cost;
     std::vector<ProcessFacts> processes;
+    bool kernel_only = false;  // no Python stack was looked for
     uint32_t stack_storage_size = 0;
     uint32_t hash_storage_size = 0;
 };
