@@ -53,6 +53,14 @@ const ProcessNote* ProcessTable::note(HostPid pid) const {
     return found == notes_.end() ? nullptr : &found->second;
 }
 
+std::vector<std::pair<HostPid, const ProcessNote*>> ProcessTable::notes() const {
+    std::vector<std::pair<HostPid, const ProcessNote*>> all;
+    all.reserve(notes_.size());
+    for (const auto& [pid, note] : notes_) all.emplace_back(HostPid{pid}, &note);
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first.value < b.first.value; });
+    return all;
+}
+
 void ProcessTable::put(const PythonProcess& process) {
     const auto& interpreter = process.interpreter;
     ProcessNote note;
@@ -117,7 +125,8 @@ ProcessTable::Look ProcessTable::look_at(HostPid pid) {
         }
         const auto start = read_start_time(pid);
         if (!start || process.error().code == -EPERM || process.error().code == -EACCES) {
-            say_(fmt::format("process {}: {}", pid.value, process.error().message));
+            if (start) unreadable_.insert(pid.value);
+            say_(process.error().message);
             return {};
         }
         // There is a CPython in it, but which is not to be told.

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "layout/database.h"
@@ -62,6 +63,10 @@ class ProcessTable {
     bool waiting() const { return !unsettled_.empty(); }
 
     const ProcessNote* note(HostPid pid) const;
+    // All of them, by ascending pid. Valid until the table is called again.
+    std::vector<std::pair<HostPid, const ProcessNote*>> notes() const;
+    // Processes that could not be looked at for want of rights.
+    size_t unreadable() const { return unreadable_.size(); }
     // Python processes seen since the start (forked ones included).
     size_t seen() const { return seen_; }
 
@@ -83,6 +88,7 @@ class ProcessTable {
     std::unordered_map<int32_t, ProcessNote> notes_;
     std::unordered_set<std::string> foreign_files_;
     std::unordered_map<int32_t, int> unsettled_;  // pid -> attempts
+    std::unordered_set<int32_t> unreadable_;
     size_t seen_ = 0;
 };
 

@@ -13,6 +13,8 @@
 #include <iterator>
 #include <unordered_set>
 
+#include "collect/pinned_map.h"
+#include "collect/rights.h"
 #include "decode/code_object.h"
 #include "process/memory.h"
 #include "process/online_cpus.h"
@@ -56,6 +58,15 @@ Session::~Session() {
 
 void Session::say(LogLevel level, const std::string& message) const {
     if (options_.log) options_.log(level, message);
+}
+
+void Session::say_messages(const std::string& messages) const {
+    size_t begin = 0;
+    while (begin < messages.size()) {
+        const size_t end = std::min(messages.find('\n', begin), messages.size());
+        if (end > begin) say(LogLevel::debug, "libbcc: " + messages.substr(begin, end - begin));
+        begin = end + 1;
+    }
 }
 
 Result<std::string> Session::text() {
@@ -131,7 +142,7 @@ void Session::finish_build(uint32_t index) {
     Walker& walker = walkers_[index];
     const auto outcome = walker.build->finish();
     walker.build.reset();
-    if (!outcome.messages.empty()) say(LogLevel::debug, outcome.messages);
+    say_messages(outcome.messages);
     if (outcome.programs) {
         // The walker itself last: whoever finds it finds the others.
         const char* const arrays[] = {"walkers", "steppers", "identifiers", "collectors", "senders"};
@@ -171,6 +182,13 @@ Result<void> Session::watch(int fd) {
 }
 
 Result<void> Session::start() {
+    if (auto permitted = check_right_to_load(); !permitted) return permitted;
+    // Keys and values as in dialect/bcc.h.
+    const auto& filters = options_.render;
+    if (!filters.cgroup_map.empty())
+        if (auto pinned = check_pinned_map(filters.cgroup_map, 8, 8); !pinned) return pinned;
+    if (!filters.mntns_map.empty())
+        if (auto pinned = check_pinned_map(filters.mntns_map, 8, 4); !pinned) return pinned;
     epoll_fd_ = epoll_create1(EPOLL_CLOEXEC);
     if (epoll_fd_ < 0) return Error{fmt::format("epoll: {}", std::strerror(errno)), -errno};
     const auto outcome = modules_.add("the entry program", render_entry(options_.render, kernel_),
@@ -178,7 +196,7 @@ Result<void> Session::start() {
                                        {"on_fork", ProgramKind::raw_tracepoint},
                                        {"on_exec", ProgramKind::raw_tracepoint},
                                        {"on_exit", ProgramKind::raw_tracepoint}});
-    if (!outcome.messages.empty()) say(LogLevel::debug, outcome.messages);
+    say_messages(outcome.messages);
     if (!outcome.programs) return outcome.programs.error();
     const auto& entry = *outcome.programs;
     modules_.release_compiler_memory();

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The figures of a finished run, which the summary shows in its two forms.
+#pragma once
+
+#include <pyperf/pyperf.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pyperf::tool {
+
+// What pyperf itself used.
+struct OwnCost {
+    double cpu_seconds = 0;
+    uint64_t rss_anon_kib = 0;
+};
+
+// A Python process that was seen.
+struct ProcessFacts {
+    uint32_t pid = 0;
+    bool supported = false;
+    std::string image;
+    std::string build_id;
+    std::string version;
+    std::string layout;
+    std::string evidence;
+    std::string reason;  // why it is not supported
+};
+
+struct RunFacts {
+    pyperf_totals totals{};
+    OwnCost cost;
+    std::vector<ProcessFacts> processes;
+    bool kernel_only = false;  // no Python stack was looked for
+    uint32_t stack_storage_size = 0;
+    uint32_t hash_storage_size = 0;
+};
+
+// Of this process, now.
+OwnCost own_cost();
+// Of a session that is stopped; false: pyperf_last_error() says why.
+bool read_run_facts(pyperf_session* session, RunFacts& facts);
+
+}  // namespace pyperf::tool
