@@ -253,7 +253,7 @@ int run(const Options& options) {
     facts.cost = own_cost();  // its memory: before the report is made
     bool reader_gone = false;
     const int failed = write_profile(session.get(), options, file, reader_gone);
-    if (!read_run_facts(session.get(), facts)) return complain(pyperf_last_error());
+    if (!read_run_facts(session.get(), pids, facts)) return complain(pyperf_last_error());
     facts.cost.cpu_seconds = own_cost().cpu_seconds;
     // The summary even if the profile could not be written: it says what there was.
     if (!reader_gone) std::cerr << summary_text(facts) << std::flush;

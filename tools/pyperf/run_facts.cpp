@@ -3,6 +3,7 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <fstream>
 
 namespace pyperf::tool {
@@ -22,7 +23,7 @@ OwnCost own_cost() {
     return cost;
 }
 
-bool read_run_facts(pyperf_session* session, RunFacts& facts) {
+bool read_run_facts(pyperf_session* session, const std::vector<uint32_t>& pids, RunFacts& facts) {
     facts.totals.sz = sizeof(facts.totals);
     if (pyperf_session_totals(session, &facts.totals) != 0) return false;
     const auto keep = [](void* context, const pyperf_process_info* process) {
@@ -31,7 +32,15 @@ bool read_run_facts(pyperf_session* session, RunFacts& facts) {
              process->layout, process->evidence, process->reason});
         return 0;
     };
-    return pyperf_session_processes(session, keep, &facts.processes) == 0;
+    if (pyperf_session_processes(session, keep, &facts.processes) != 0) return false;
+    facts.python_processes = facts.totals.python_processes;
+    if (!pids.empty()) {
+        std::erase_if(facts.processes, [&pids](const ProcessFacts& process) {
+            return std::find(pids.begin(), pids.end(), process.pid) == pids.end();
+        });
+        facts.python_processes = facts.processes.size();
+    }
+    return true;
 }
 
 }  // namespace pyperf::tool

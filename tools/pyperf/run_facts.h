@@ -32,6 +32,7 @@ struct RunFacts {
     pyperf_totals totals{};
     OwnCost cost;
     std::vector<ProcessFacts> processes;
+    uint64_t python_processes = 0;  // more than `processes`, if a pid was used again
     bool kernel_only = false;  // no Python stack was looked for
     uint32_t stack_storage_size = 0;
     uint32_t hash_storage_size = 0;
@@ -39,7 +40,7 @@ struct RunFacts {
 
 // Of this process, now.
 OwnCost own_cost();
-// Of a session that is stopped; false: pyperf_last_error() says why.
-bool read_run_facts(pyperf_session* session, RunFacts& facts);
+// Of a session that is stopped, about these processes only unless there are none. False: pyperf_last_error() says why.
+bool read_run_facts(pyperf_session* session, const std::vector<uint32_t>& pids, RunFacts& facts);
 
 }  // namespace pyperf::tool
