@@ -17,6 +17,7 @@
 #include "collect/rights.h"
 #include "decode/code_object.h"
 #include "process/memory.h"
+#include "process/online_cpus.h"
 
 namespace pyperf {
 namespace {

@@ -35,7 +35,4 @@ class Ticks {
     std::vector<int> fds_;
 };
 
-// The numbers of the CPUs that are online, from /sys/devices/system/cpu/online.
-Result<std::vector<int>> online_cpus();
-
 }  // namespace pyperf
