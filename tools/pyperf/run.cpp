@@ -254,7 +254,7 @@ int run(const Options& options) {
     bool reader_gone = false;
     const int failed = write_profile(session.get(), options, file, reader_gone);
     if (!read_run_facts(session.get(), pids, facts)) return complain(pyperf_last_error());
-    facts.cost.cpu_seconds = own_cost().cpu_seconds;
+    facts.cost.cpu_seconds = own_cost().cpu_seconds - (child && child->ended() ? child->cpu_seconds() : 0);
     // The summary even if the profile could not be written: it says what there was.
     if (!reader_gone) std::cerr << summary_text(facts) << std::flush;
     if (file && failed == exit_done && !reader_gone)

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run_facts.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <fstream>
 
 namespace pyperf::tool {
 
-OwnCost own_cost() {
-    OwnCost cost;
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
+double cpu_seconds_of(const rusage& usage) {
     const auto seconds = [](const timeval& time) {
         return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
     };
-    cost.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+OwnCost own_cost() {
+    OwnCost cost;
+    rusage own{}, children{};
+    getrusage(RUSAGE_SELF, &own);
+    getrusage(RUSAGE_CHILDREN, &children);
+    cost.cpu_seconds = cpu_seconds_of(own) + cpu_seconds_of(children);
     std::ifstream status{"/proc/self/status"};
     std::string word;
     while (status >> word)
