@@ -8,7 +8,7 @@ that begin with # are comments:
     NAME    the end of the test's name
     RUN     a line for bash; $pyperf is the tool, $offsets its --offsets option with the source tree's layouts,
             $spin the pid of a Python program of its own that is busy in a function called spin() (asked for by naming
-            it), $python an interpreter, $cases the folder of the cases, and the working folder is an empty one
+            it), $python an interpreter, $source the source tree, and the working folder is an empty one
     EXIT    the exit code; 0 if there is no such line
     STDOUT  a regular expression that must be found in the standard output (^ and $ are a line's); any number of them
     STDERR  the same of standard error
@@ -36,6 +36,7 @@ def spin():
 print(os.getpid(), flush=True)
 spin()
 """
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SINGLE = {"NAME", "RUN", "EXIT", "LINES_STDERR", "LINES_STDOUT", "WIDTH", "NEEDS"}
 MANY = {"STDOUT", "STDERR", "NOT_STDOUT", "NOT_STDERR"}
 TIMEOUT_SECONDS = 120
@@ -145,7 +146,7 @@ def main():
             "pyperf": shlex.quote(os.path.abspath(options.pyperf)),
             "offsets": "--offsets " + shlex.quote(os.path.abspath(options.offsets)),
             "python": sys.executable,
-            "cases": os.path.dirname(os.path.abspath(path)),
+            "source": SOURCE,
         }
         for case in read_cases(path):
             if options.only and not re.search(options.only, case["NAME"]):

@@ -54,8 +54,8 @@ std::string header(const Options& options) {
     std::string text = fmt::format("Sampling {} of {} by {} stack", rate, whose, stacks);
     if (options.cpu) text += fmt::format(" on CPU#{}", *options.cpu);
     if (options.duration_seconds) return text + fmt::format(" for {} secs.", *options.duration_seconds);
-    return text +
-           (options.command.empty() ? "... Hit Ctrl-C to end." : " until it ends... Hit Ctrl-C to end.");
+    // profile(8) says "Hit Ctrl-C to end.", which does not fit 80 columns here.
+    return text + (options.command.empty() ? "... Ctrl-C to end." : " until it ends.");
 }
 
 uint32_t session_flags(const Options& options) {
