@@ -15,7 +15,7 @@ that begin with # are comments:
     NOT_STDOUT, NOT_STDERR  one that must not be found
     LINES_STDERR, LINES_STDOUT  how many lines there must be
     WIDTH   no line of either may be longer
-    NEEDS   root: skipped, and said so, for anybody else
+    NEEDS   root, or names of programs: skipped, and said so, where that is missing
 
 Exit code 0: all passed; 1: some failed; 77: none failed, some were skipped.
 """
@@ -24,6 +24,7 @@ import argparse
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -75,6 +76,11 @@ def read_cases(path):
     if not cases:
         raise CaseError(f"{path}: no cases")
     return cases
+
+
+def is_missing(need):
+    """Whether this run lacks what a case needs."""
+    return os.geteuid() != 0 if need == "root" else shutil.which(need) is None
 
 
 def complaints(case, code, stdout, stderr):
@@ -151,8 +157,9 @@ def main():
         for case in read_cases(path):
             if options.only and not re.search(options.only, case["NAME"]):
                 continue
-            if case.get("NEEDS") == "root" and os.geteuid() != 0:
-                print(f"SKIPPED {case['NAME']}: needs root")
+            missing = [need for need in case.get("NEEDS", "").split() if is_missing(need)]
+            if missing:
+                print(f"SKIPPED {case['NAME']}: needs {' '.join(missing)}")
                 skipped += 1
                 continue
             wrong, output = run_case(case, variables)
