@@ -31,13 +31,23 @@ uint64_t runtime_member(const LoadedInterpreter& interpreter, const Layout& layo
 
 }  // namespace
 
-ProcessTable::ProcessTable(const Database& database, int processes_fd, WalkerFor walker_for, Say say)
-    : database_(database), processes_fd_(processes_fd), walker_for_(std::move(walker_for)), say_(std::move(say)) {}
+ProcessTable::ProcessTable(const Database& database, int processes_fd, std::vector<uint32_t> pids, WalkerFor walker_for,
+                           Say say)
+    : database_(database),
+      processes_fd_(processes_fd),
+      pids_(std::move(pids)),
+      walker_for_(std::move(walker_for)),
+      say_(std::move(say)) {}
+
+bool ProcessTable::is_wanted(HostPid pid) const {
+    return pids_.empty() || std::find(pids_.begin(), pids_.end(), static_cast<uint32_t>(pid.value)) != pids_.end();
+}
 
 Result<void> ProcessTable::scan() {
     const auto processes = list_processes();
     if (!processes) return processes.error();
-    for (const auto pid : *processes) examine(pid);
+    for (const auto pid : *processes)
+        if (is_wanted(pid)) examine(pid);
     return {};
 }
 
@@ -156,7 +166,7 @@ ProcessTable::Look ProcessTable::look_at(HostPid pid) {
 }
 
 void ProcessTable::on_mapping(HostPid pid, const std::string& file) {
-    if (!file.empty() && foreign_files_.contains(file)) return;
+    if (!is_wanted(pid) || (!file.empty() && foreign_files_.contains(file))) return;
     const Look look = look_at(pid);
     if (file.empty() || !look.conclusive || foreign_files_.size() >= max_foreign_files) return;
     const bool holds_one = std::any_of(look.interpreters.begin(), look.interpreters.end(),
@@ -165,7 +175,7 @@ void ProcessTable::on_mapping(HostPid pid, const std::string& file) {
 }
 
 void ProcessTable::on_fork(HostPid parent, HostPid child) {
-    if (parent == child) return;
+    if (parent == child || !is_wanted(child)) return;
     const auto* of_parent = note(parent);
     if (!of_parent) return;
     const auto start = read_start_time(child);
@@ -174,7 +184,9 @@ void ProcessTable::on_fork(HostPid parent, HostPid child) {
     remember(child, std::move(copy));
 }
 
-void ProcessTable::on_exec(HostPid pid) { examine(pid); }
+void ProcessTable::on_exec(HostPid pid) {
+    if (is_wanted(pid)) examine(pid);
+}
 
 void ProcessTable::on_exit(HostPid pid) {
     unsettled_.erase(pid.value);

@@ -40,10 +40,11 @@ class ProcessTable {
     using WalkerFor = std::function<Result<uint32_t>(const Layout&)>;
     using Say = std::function<void(const std::string&)>;
 
-    // processes_fd: the map `processes`; stays the caller's, as the database does.
-    ProcessTable(const Database& database, int processes_fd, WalkerFor walker_for, Say say);
+    // processes_fd: the map `processes`; stays the caller's, as the database does. pids: the only processes to look at;
+    // empty: all.
+    ProcessTable(const Database& database, int processes_fd, std::vector<uint32_t> pids, WalkerFor walker_for, Say say);
 
-    // Looks at every process of /proc. Fails only if /proc cannot be read.
+    // Looks at every process of /proc that is wanted. Fails only if /proc cannot be read.
     Result<void> scan();
     // Looks at one process (anew) and makes its entry what it now is.
     void examine(HostPid pid) { look_at(pid); }
@@ -77,11 +78,13 @@ class ProcessTable {
         std::vector<std::string> interpreters;  // build-ids of the files with a CPython in them; "" for one without
     };
     Look look_at(HostPid pid);
+    bool is_wanted(HostPid pid) const;
     void put(const PythonProcess& process);
     void remember(HostPid pid, ProcessNote note);
 
     const Database& database_;
     int processes_fd_;
+    std::vector<uint32_t> pids_;
     WalkerFor walker_for_;
     Say say_;
     ImageCache images_;

@@ -75,7 +75,7 @@ Result<std::string> Session::text() {
     for (const auto& walker : walkers_) layouts.push_back(walker.layout);
     if (!table_) {
         // Nothing is loaded yet: which layouts the processes of this moment want.
-        ProcessTable preview{database_, -1,
+        ProcessTable preview{database_, -1, options_.render.pids,
                              [&layouts](const Layout& layout) -> Result<uint32_t> {
                                  if (std::find(layouts.begin(), layouts.end(), &layout) == layouts.end())
                                      layouts.push_back(&layout);
@@ -219,7 +219,7 @@ Result<void> Session::start() {
             tracepoint_fds_.push_back(fd);
         }
         table_ = std::make_unique<ProcessTable>(
-            database_, modules_.map_fd("processes"), [this](const Layout& layout) { return walker_for(layout); },
+            database_, modules_.map_fd("processes"), options_.render.pids, [this](const Layout& layout) { return walker_for(layout); },
             [this](const std::string& message) { say(LogLevel::info, message); });
         if (auto scanned = table_->scan(); !scanned) return scanned;
         if (auto built = wait_for_builds(); !built) return built;
