@@ -29,6 +29,7 @@ Result<Child> Child::prepare(const std::vector<std::string>& command, Stdout out
         return error;
     }
     std::vector<char*> arguments;
+    arguments.reserve(command.size() + 1);
     for (const auto& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
     const pid_t pid = fork();

@@ -135,7 +135,7 @@ std::string version_text() {
 
 // Two of CLI11's messages in plain words; the others are.
 std::string in_plain_words(const CLI::ParseError& error) {
-    const std::string text = error.what();
+    std::string text = error.what();
     const std::string option = text.substr(0, text.find(':'));
     if (text.find("At Most 1 required") != std::string::npos) return option + " is given more than once";
     if (text.find("required TEXT missing") != std::string::npos) return option + " needs a value";
