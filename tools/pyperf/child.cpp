@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "exit_codes.h"
+#include "run_facts.h"
 
 namespace pyperf::tool {
 
@@ -28,6 +29,7 @@ Result<Child> Child::prepare(const std::vector<std::string>& command, Stdout out
         return error;
     }
     std::vector<char*> arguments;
+    arguments.reserve(command.size() + 1);
     for (const auto& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
     const pid_t pid = fork();
@@ -66,7 +68,8 @@ Child::Child(Child&& other) noexcept
       result_(std::exchange(other.result_, -1)),
       name_(std::move(other.name_)),
       ended_(other.ended_),
-      exit_code_(other.exit_code_) {}
+      exit_code_(other.exit_code_),
+      cpu_seconds_(other.cpu_seconds_) {}
 
 Child::~Child() {
     const bool never_started = go_ >= 0;
@@ -82,6 +85,7 @@ Child& Child::operator=(Child&& other) noexcept {
     std::swap(name_, other.name_);
     std::swap(ended_, other.ended_);
     std::swap(exit_code_, other.exit_code_);
+    std::swap(cpu_seconds_, other.cpu_seconds_);
     return *this;
 }
 
@@ -109,10 +113,13 @@ Result<void> Child::start() {
 bool Child::ended() {
     if (!ended_) {
         int status = 0;
-        const pid_t got = waitpid(pid_, &status, WNOHANG);
+        rusage usage{};
+        const pid_t got = wait4(pid_, &status, WNOHANG, &usage);
         ended_ = got == pid_ || (got < 0 && errno == ECHILD);
-        if (got == pid_)
+        if (got == pid_) {
             exit_code_ = WIFSIGNALED(status) ? exit_signal_base + WTERMSIG(status) : WEXITSTATUS(status);
+            cpu_seconds_ = cpu_seconds_of(usage);
+        }
     }
     return ended_;
 }

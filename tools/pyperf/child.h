@@ -32,6 +32,8 @@ class Child {
     bool ended();
     // Once it has ended: its exit code, 128 + N if signal N ended it.
     int exit_code() const { return exit_code_; }
+    // ... and the CPU time it took, with its own children.
+    double cpu_seconds() const { return cpu_seconds_; }
     // Sends the signal, unless it has ended.
     void pass_on(int signal);
 
@@ -45,6 +47,7 @@ class Child {
     std::string name_;
     bool ended_ = false;
     int exit_code_ = 0;
+    double cpu_seconds_ = 0;
 };
 
 }  // namespace pyperf::tool

@@ -106,8 +106,9 @@ std::string choose_format(Options& options) {
                    ? fmt::format("--folded contradicts the ending of {}: folded stacks go into FILE.folded",
                                  path)
                    : "";
-    // A device or a pipe has no ending that says something.
+    // A device or a pipe has no ending that says something; /dev/stdout may lead to a plain file.
     struct stat place {};
+    if (path.compare(0, 5, "/dev/") == 0) return "";
     if (stat(path.c_str(), &place) == 0 && !S_ISREG(place.st_mode) && !S_ISDIR(place.st_mode)) return "";
     return fmt::format(
         "the ending of {} says no format: known are .folded (folded stacks) and .txt (stacks as on the "
@@ -130,6 +131,15 @@ std::string contradiction(const Options& options) {
 
 std::string version_text() {
     return fmt::format("pyperf {}", pyperf_version_string());
+}
+
+// Two of CLI11's messages in plain words; the others are.
+std::string in_plain_words(const CLI::ParseError& error) {
+    std::string text = error.what();
+    const std::string option = text.substr(0, text.find(':'));
+    if (text.find("At Most 1 required") != std::string::npos) return option + " is given more than once";
+    if (text.find("required TEXT missing") != std::string::npos) return option + " needs a value";
+    return text;
 }
 
 int usage_error(const std::string& message) {
@@ -211,7 +221,7 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
         app.parse(own, argv);
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() != 0) {
-            exit_code = usage_error(error.what());
+            exit_code = usage_error(in_plain_words(error));
             return std::nullopt;
         }
         exit_code = app.exit(error);

@@ -167,7 +167,7 @@ std::string summary_text(const RunFacts& facts) {
     add_ticks(out, facts);
     if (!facts.kernel_only)
         add_wrapped(out, fmt::format("Seen: {}{}, {}, {}",
-                                     counted(totals.python_processes, "Python process", "Python processes"),
+                                     counted(facts.python_processes, "Python process", "Python processes"),
                                      versions(facts.processes),
                                      counted(totals.stacks, "Python stack", "Python stacks"),
                                      counted(totals.code_objects, "code object", "code objects")));

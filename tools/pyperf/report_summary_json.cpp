@@ -33,7 +33,7 @@ std::string summary_json(const RunFacts& facts) {
                       {"records_dropped", totals.records_dropped}};
     static constexpr const char* routes[] = {"attached", "bound", "listed", "remembered", "unproven"};
     for (size_t i = 0; i < std::size(routes); ++i) json["thread_state_routes"][routes[i]] = totals.routes[i];
-    json["python_processes"] = totals.python_processes;
+    json["python_processes"] = facts.python_processes;
     json["processes_not_examined"] = totals.processes_not_examined;
     json["processes"] = Json::array();
     for (const auto& process : facts.processes)

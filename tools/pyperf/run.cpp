@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <pyperf/pyperf.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -54,8 +55,8 @@ std::string header(const Options& options) {
     std::string text = fmt::format("Sampling {} of {} by {} stack", rate, whose, stacks);
     if (options.cpu) text += fmt::format(" on CPU#{}", *options.cpu);
     if (options.duration_seconds) return text + fmt::format(" for {} secs.", *options.duration_seconds);
-    return text +
-           (options.command.empty() ? "... Hit Ctrl-C to end." : " until it ends... Hit Ctrl-C to end.");
+    // profile(8) says "Hit Ctrl-C to end.", which does not fit 80 columns here.
+    return text + (options.command.empty() ? "... Ctrl-C to end." : " until it ends.");
 }
 
 uint32_t session_flags(const Options& options) {
@@ -244,6 +245,7 @@ int run(const Options& options) {
         if (const int exit_code = start_command(*child); exit_code != exit_done) return exit_code;
     if (!collect(session.get(), options, child ? &*child : nullptr)) return complain(pyperf_last_error());
     ignore_interrupts();
+    if (caught_signal() == SIGINT && isatty(STDERR_FILENO)) std::cerr << "\n" << std::flush;  // behind the "^C"
     if (pyperf_session_stop(session.get()) != 0) return complain(pyperf_last_error());
 
     RunFacts facts;
@@ -253,8 +255,8 @@ int run(const Options& options) {
     facts.cost = own_cost();  // its memory: before the report is made
     bool reader_gone = false;
     const int failed = write_profile(session.get(), options, file, reader_gone);
-    if (!read_run_facts(session.get(), facts)) return complain(pyperf_last_error());
-    facts.cost.cpu_seconds = own_cost().cpu_seconds;
+    if (!read_run_facts(session.get(), pids, facts)) return complain(pyperf_last_error());
+    facts.cost.cpu_seconds = own_cost().cpu_seconds - (child && child->ended() ? child->cpu_seconds() : 0);
     // The summary even if the profile could not be written: it says what there was.
     if (!reader_gone) std::cerr << summary_text(facts) << std::flush;
     if (file && failed == exit_done && !reader_gone)

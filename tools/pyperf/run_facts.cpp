@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run_facts.h"
 
-#include <sys/resource.h>
-
+#include <algorithm>
 #include <fstream>
 
 namespace pyperf::tool {
 
-OwnCost own_cost() {
-    OwnCost cost;
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
+double cpu_seconds_of(const rusage& usage) {
     const auto seconds = [](const timeval& time) {
         return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
     };
-    cost.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+OwnCost own_cost() {
+    OwnCost cost;
+    rusage own{}, children{};
+    getrusage(RUSAGE_SELF, &own);
+    getrusage(RUSAGE_CHILDREN, &children);
+    cost.cpu_seconds = cpu_seconds_of(own) + cpu_seconds_of(children);
     std::ifstream status{"/proc/self/status"};
     std::string word;
     while (status >> word)
@@ -22,7 +26,7 @@ OwnCost own_cost() {
     return cost;
 }
 
-bool read_run_facts(pyperf_session* session, RunFacts& facts) {
+bool read_run_facts(pyperf_session* session, const std::vector<uint32_t>& pids, RunFacts& facts) {
     facts.totals.sz = sizeof(facts.totals);
     if (pyperf_session_totals(session, &facts.totals) != 0) return false;
     const auto keep = [](void* context, const pyperf_process_info* process) {
@@ -31,7 +35,15 @@ bool read_run_facts(pyperf_session* session, RunFacts& facts) {
              process->layout, process->evidence, process->reason});
         return 0;
     };
-    return pyperf_session_processes(session, keep, &facts.processes) == 0;
+    if (pyperf_session_processes(session, keep, &facts.processes) != 0) return false;
+    facts.python_processes = facts.totals.python_processes;
+    if (!pids.empty()) {
+        std::erase_if(facts.processes, [&pids](const ProcessFacts& process) {
+            return std::find(pids.begin(), pids.end(), process.pid) == pids.end();
+        });
+        facts.python_processes = facts.processes.size();
+    }
+    return true;
 }
 
 }  // namespace pyperf::tool

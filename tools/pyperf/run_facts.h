@@ -3,6 +3,7 @@
 #pragma once
 
 #include <pyperf/pyperf.h>
+#include <sys/resource.h>
 
 #include <cstdint>
 #include <string>
@@ -32,14 +33,18 @@ struct RunFacts {
     pyperf_totals totals{};
     OwnCost cost;
     std::vector<ProcessFacts> processes;
-    bool kernel_only = false;  // no Python stack was looked for
+    uint64_t python_processes = 0;  // more than `processes`, if a pid was used again
+    bool kernel_only = false;       // no Python stack was looked for
     uint32_t stack_storage_size = 0;
     uint32_t hash_storage_size = 0;
 };
 
-// Of this process, now.
+// User and system time of a process.
+double cpu_seconds_of(const rusage& usage);
+// Of this process and those children of it that have ended (compilers; a profiled command, too), now.
 OwnCost own_cost();
-// Of a session that is stopped; false: pyperf_last_error() says why.
-bool read_run_facts(pyperf_session* session, RunFacts& facts);
+// Of a session that is stopped, about these processes only unless there are none. False: pyperf_last_error()
+// says why.
+bool read_run_facts(pyperf_session* session, const std::vector<uint32_t>& pids, RunFacts& facts);
 
 }  // namespace pyperf::tool

@@ -23,7 +23,7 @@ pyperf_python_frame frame(const char (&name)[N], const char (&file)[M], int32_t 
 
 // A complete stack of one thread, to be changed by the tests.
 struct Sample : pyperf_sample {
-    Sample(const char* thread_name, uint32_t process, uint64_t ticks) : pyperf_sample{} {
+    Sample(const char* thread_name, uint32_t process, uint64_t ticks) : pyperf_sample() {
         sz = sizeof(pyperf_sample);
         comm = thread_name;
         pid = process;

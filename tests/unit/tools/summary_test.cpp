@@ -23,7 +23,7 @@ RunFacts typical() {
     totals.duration_ns = 10'040'000'000;
     totals.stacks = 34;
     totals.code_objects = 1;
-    totals.python_processes = 3;
+    facts.python_processes = 3;
     totals.runs = 1'000'007;
     totals.run_ns = 2'100'014'700;
     totals.frames = 20'000'140;
