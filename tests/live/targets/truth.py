@@ -9,7 +9,7 @@ Printed, as lines of JSON, nodes being stacks that share their root side (0: no 
     {"functions": [[name, file, [line, ...]], ...]}  all lines that the function has
     {"nodes": [[caller's node, function, line], ...]}
     {"leaves": [[caller's node, function], ...]}     calls that were made: the leaf may be at any line of its function
-    {"burns": [node, ...]}                           where time is spent, leaf and line exact
+    {"burns": [[node, work], ...]}                   where time is spent, leaf and line exact, and how much per round
     {"ready": pid}
 """
 import dis
@@ -28,7 +28,7 @@ _function_ids = {}
 _nodes = []
 _node_ids = {}
 _leaves = set()
-_burns = []
+_burns = {}
 _codes = []  # kept, so that no id() is used twice
 
 _rehearsing = [0]
@@ -105,12 +105,11 @@ def _on_event(frame, event, _):
             _leaves.add((_node(frame.f_back) if frame.f_back else 0, _function(frame)))
 
 
-def _note_burn(_):
+def _note_burn(amount):
     sys.setprofile(None)  # what this function calls is no part of the target
     with _lock:
         node = _node(sys._getframe(1))
-        if node not in _burns:
-            _burns.append(node)
+        _burns[node] = _burns.get(node, 0) + len(amount)
     sys.setprofile(_on_event)
 
 
@@ -155,7 +154,7 @@ def _publish():
     _print({"functions": _functions})
     _print({"nodes": _nodes})
     _print({"leaves": sorted(_leaves)})
-    _print({"burns": _burns})
+    _print({"burns": sorted(_burns.items())})
     _print({"ready": os.getpid()})
 
 
