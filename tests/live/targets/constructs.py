@@ -163,11 +163,12 @@ def executed():
 executed()
 truth.burn(truth.work)
 """, "<made by exec>", "exec")
+EVALUATED = compile("[truth.burn(truth.work)]", "<made by eval>", "eval")
 
 
 def exec_code():
     eval(EXECUTED, {"truth": truth})
-    eval("[truth.burn(truth.work)]", {"truth": truth})
+    eval(EVALUATED, {"truth": truth})
 
 
 COROUTINES = """
