@@ -25,6 +25,11 @@ from target import Stage  # noqa: E402
 SKIPPED = 77
 CASES = {
     "constructs": LABELS,
+    "recursion": LABELS,
+    "threads": LABELS,
+    "names": LABELS,
+    "churn": LABELS,
+    "code_reuse": LABELS,
 }
 
 

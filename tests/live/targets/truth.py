@@ -12,15 +12,25 @@ Printed, as lines of JSON, nodes being stacks that share their root side (0: no 
     {"burns": [[node, work], ...]}                   where time is spent, leaf and line exact, and how much per round
     {"ready": pid}
 """
+import codecs
 import dis
+import functools
 import json
 import os
 import sys
 import threading
 import time
 
-work = tuple(range(20000))  # some 0.1 ms: long against a call of a Python function, short against a tick
-long_work = work * 100
+
+def job(function, *arguments):
+    """What burn does: calls a C function from C, so that no Python frame comes between."""
+    return iter(functools.partial(function, *arguments), None)
+
+
+_numbers = tuple(range(20000))
+work = job(sum, _numbers)  # some 0.1 ms: long against a call of a Python function, short against a tick
+long_work = job(sum, _numbers * 100)
+_amounts = {id(work): 1, id(long_work): 100}
 
 _lock = threading.Lock()
 _functions = []
@@ -37,8 +47,14 @@ _rehearsed = threading.Condition()
 cpu_clock = time.clock if sys.version_info < (3,) else time.process_time
 
 
+if sys.version_info < (3,):
+    codecs.register_error("surrogateescape", lambda error: (
+        u"".join(unichr(0xdc00 + ord(byte)) for byte in error.object[error.start:error.end]),  # noqa: F821
+        error.end))
+
+
 def text(name):
-    return name.decode("utf-8") if isinstance(name, bytes) else name
+    return name.decode("utf-8", "surrogateescape") if isinstance(name, bytes) else name
 
 
 def class_of_first_argument(frame):
@@ -105,15 +121,15 @@ def _on_event(frame, event, _):
             _leaves.add((_node(frame.f_back) if frame.f_back else 0, _function(frame)))
 
 
-def _note_burn(amount):
+def _note_burn(work_done):
     sys.setprofile(None)  # what this function calls is no part of the target
     with _lock:
         node = _node(sys._getframe(1))
-        _burns[node] = _burns.get(node, 0) + len(amount)
+        _burns[node] = _burns.get(node, 0) + _amounts.get(id(work_done), 1)
     sys.setprofile(_on_event)
 
 
-burn = _note_burn  # sum, once all have rehearsed
+burn = _note_burn  # next, once all have rehearsed
 
 
 def repeat(place, seconds=None):
@@ -137,7 +153,7 @@ def _end_rehearsal():
     with _rehearsed:
         _rehearsing[0] -= 1
         if _rehearsing[0] == 0:
-            burn = sum
+            burn = next
             _publish()
             _rehearsed.notify_all()
         while _rehearsing[0] > 0:

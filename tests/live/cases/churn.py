@@ -1,0 +1,7 @@
+"""Frames that come and go millions of times a second: no stack that never existed, almost none torn."""
+
+
+def check(run):
+    target = run.start("churn.py").ready()
+    profile = run.pyperf.profile("-U", "-p", str(target.pid), "-F", "4999", "4")
+    target.known.require_all(profile.stacks(), burning=0, samples=2000)
