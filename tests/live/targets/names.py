@@ -21,14 +21,15 @@ TEXTS = [
     u"c1\x85\x9b31m",
     u"separators\u2028\u2029",
     u"right\u202eto\u2066left\u200f",
-    u"nul\0inside",
     u"</script>&amp;%s%n{}",
     u" ",
     u"n" * 250,
 ]
-if sys.version_info >= (3,):
-    TEXTS.append(u"lone \udce9 \ud83d surrogates")  # as in a file name that is no UTF-8
 
+FUNCTION = """
+def name():
+    burn(work)
+"""
 SOURCE = """
 class Name(object):
     def name(self):
@@ -43,9 +44,9 @@ def native(text):
     return text.encode("utf-8") if sys.version_info < (3,) else text
 
 
-def place(name, file):
+def place(name, file, source=SOURCE):
     """A function, a class and its method of this name, in this file."""
-    tree = ast.parse(SOURCE)
+    tree = ast.parse(source)
     for node in ast.walk(tree):
         if getattr(node, "name", "").lower() == "name":
             node.name = name
@@ -60,13 +61,12 @@ def place(name, file):
     return space, name
 
 
-def file_of(text):
-    return text.replace(u"\0", u"0") if sys.version_info < (3,) else text
-
-
-PLACES = [place(native(text), native(u"/" + file_of(text) + u"/" + file_of(text) + u".py")) for text in TEXTS]
+PLACES = [place(native(text), native(u"/" + text + u"/" + text + u".py")) for text in TEXTS]
 if sys.version_info < (3,):
     PLACES.append(place(b"bytes \xe9\xff\xc3", b"/bytes \xfe.py"))
+else:
+    PLACES.append(place("bytes", u"/bytes \udce9\udcff.py"))  # how Python 3 keeps a file name that is no UTF-8
+PLACES.append(place("nul\0inside", "nul.py", FUNCTION))  # a class cannot be called so
 PLACES.append(place("long_path", "/directory" * 90 + "/file.py"))
 
 
