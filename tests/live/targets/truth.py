@@ -12,11 +12,11 @@ Printed, as lines of JSON, nodes being stacks that share their root side (0: no 
     {"burns": [[node, work], ...]}                   where time is spent, leaf and line exact, and how much per round
     {"ready": pid}
 """
-import codecs
 import dis
 import functools
 import json
 import os
+import re
 import sys
 import threading
 import time
@@ -47,14 +47,14 @@ _rehearsed = threading.Condition()
 cpu_clock = time.clock if sys.version_info < (3,) else time.process_time
 
 
-if sys.version_info < (3,):
-    codecs.register_error("surrogateescape", lambda error: (
-        u"".join(unichr(0xdc00 + ord(byte)) for byte in error.object[error.start:error.end]),  # noqa: F821
-        error.end))
-
-
 def text(name):
-    return name.decode("utf-8", "surrogateescape") if isinstance(name, bytes) else name
+    """A name as pyperf shows it: a byte string that is no UTF-8 is taken for Latin-1, a lone surrogate for U+FFFD."""
+    if not isinstance(name, bytes):
+        return re.sub(u"[\ud800-\udfff]", u"\ufffd", name) if sys.maxunicode > 0xffff else name
+    try:
+        return name.decode("utf-8")
+    except UnicodeDecodeError:
+        return name.decode("latin-1")
 
 
 def class_of_first_argument(frame):
@@ -70,17 +70,17 @@ def class_of_first_argument(frame):
     value = frame.f_locals.get(name)
     if value is None:
         return ""
-    if name == "cls":
-        return value.__name__
-    return (value.__class__ if sys.version_info < (3,) else type(value)).__name__
+    if name == "self":
+        value = value.__class__ if sys.version_info < (3,) else type(value)
+    return text(value.__name__)
 
 
 def name_of(frame):
     code = frame.f_code
     if hasattr(code, "co_qualname"):
-        return code.co_qualname
+        return text(code.co_qualname)
     owner = class_of_first_argument(frame)
-    return text(owner) + u"." + text(code.co_name) if owner else text(code.co_name)
+    return owner + u"." + text(code.co_name) if owner else text(code.co_name)
 
 
 def lines_of(code):
