@@ -54,10 +54,11 @@ class FoldedLine:
 
 
 class Profile:
-    def __init__(self, stdout, stderr, exit_code, summary):
+    def __init__(self, stdout, stderr, exit_code, summary, seconds):
         self.stderr = stderr
         self.exit_code = exit_code
         self.summary = summary
+        self.seconds = seconds  # how long pyperf ran, its start included
         self.lines = [FoldedLine(line) for line in stdout.splitlines()]
 
     def stacks(self, comm=None, is_kernel=None):
@@ -126,6 +127,7 @@ class RunningPyperf:
         with self.directory:
             try:
                 code = self.process.wait(seconds)
+                elapsed = time.monotonic() - self.begun
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
@@ -134,7 +136,8 @@ class RunningPyperf:
             require(code == exit_code, f"exit code {code}, not {exit_code}; it said:\n{stderr}")
             summary = json.loads(self.json.read_text()) if self.json.exists() and self.json.stat().st_size else None
             try:
-                profile = Profile(self.out.read_text(encoding="utf-8", errors="strict"), stderr, code, summary)
+                profile = Profile(self.out.read_text(encoding="utf-8", errors="strict"), stderr, code, summary,
+                                  elapsed)
             except UnicodeDecodeError as error:
                 raise Failure(f"the profile is not UTF-8: {error}") from None
             if sums:

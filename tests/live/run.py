@@ -30,6 +30,8 @@ CASES = {
     "names": LABELS,
     "churn": LABELS,
     "code_reuse": LABELS,
+    "shares": LABELS,
+    "unsupported": LABELS,
 }
 
 
