@@ -15,15 +15,16 @@ def require_shares(run, target, beside):
     profile = run.pyperf.profile("-U", "-p", str(target.pid), "-F", "999", "5")
     after = target.cpu_seconds()
     counts = dict.fromkeys(SHARES, 0)
-    asleep = total = 0
+    asleep = dict(sleep=0, nap=0)
+    total = 0
     for frames, count in profile.stacks():
         total += count
         for frame in frames:
             name = frame.split(" (")[0]
             if name in counts:
                 counts[name] += count
-            if name == "sleep":
-                asleep += count
+            if name in asleep:
+                asleep[name] += count
     burnt = sum(counts.values())
     require(burnt >= 300, f"{beside}: {burnt} samples")
     require(burnt >= 0.95 * total, f"{beside}: {total - burnt} of {total} samples elsewhere")
@@ -32,8 +33,8 @@ def require_shares(run, target, beside):
         require(abs(counts[name] / burnt - share) <= 3 * error,
                 f"{beside}: {name}: {100 * counts[name] / burnt:.2f} % of {burnt} samples, "
                 f"standard error {100 * error:.2f}")
-    # It wakes up 100 times a second for some microseconds.
-    require(asleep <= 0.01 * total, f"{beside}: {asleep} of {total} samples are of threads that sleep")
+    require(asleep["sleep"] == 0, f"{beside}: {asleep} of {total} samples are of threads that sleep")
+    require(asleep["nap"] <= 0.005 * total, f"{beside}: {asleep} of {total} samples are of threads that sleep")
     # CPU time from the kernel's own account, over a time that is a little longer than that of the samples.
     sampled = total / 999
     used = (after - before) * min(1, profile.summary["duration_seconds"] / profile.seconds)

@@ -50,11 +50,17 @@ def places():
 
 def sleep():
     while True:
-        time.sleep(0.01)
+        time.sleep(3600)
 
 
-for _ in range(3):
-    sleeper = threading.Thread(target=sleep)
+def nap():
+    """Wakes up ten times a second for some microseconds."""
+    while True:
+        time.sleep(0.1)
+
+
+for function in (sleep, sleep, nap):
+    sleeper = threading.Thread(target=function)
     sleeper.daemon = True
     sleeper.start()
 truth.run(places)
