@@ -32,6 +32,9 @@ CASES = {
     "code_reuse": LABELS,
     "shares": LABELS,
     "unsupported": LABELS,
+    "processes": LABELS,
+    "limits": LABELS,
+    "usage": ["3.11"],  # nothing in it depends on the interpreter
 }
 
 

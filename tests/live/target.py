@@ -61,27 +61,36 @@ class Target:
                                         env=environment, preexec_fn=die_with_parent)
         self.pid = self.process.pid
         self.known = None
+        self.pending = b""
 
     def ready(self):
-        """Waits until the target has printed what it knows."""
+        """Waits until the target has printed what it knows (once more: what it has turned into)."""
         said = {}
-        pending = b""
         deadline = time.monotonic() + READY_SECONDS
         while "ready" not in said:
+            if b"\n" in self.pending:
+                line, _, self.pending = self.pending.partition(b"\n")
+                said.update(json.loads(line))
+                continue
             if not select.select([self.process.stdout], [], [], max(0, deadline - time.monotonic()))[0]:
                 raise Failure(f"target {self.comm} is not ready after {READY_SECONDS} s")
             data = os.read(self.process.stdout.fileno(), 1 << 20)
             if not data:
                 raise Failure(f"target {self.comm} ended before it was ready, with {self.process.wait()}")
-            *lines, pending = (pending + data).split(b"\n")
-            for line in lines:
-                said.update(json.loads(line))
+            self.pending += data
         self.known = KnownStacks(said)
         return self
 
     def cpu_seconds(self):
         fields = pathlib.Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def wait(self, seconds=60):
+        """Waits for its end and gives the exit code."""
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise Failure(f"target {self.comm} runs on after {seconds} s") from None
 
     def stop(self):
         if self.process.poll() is None:

@@ -3,5 +3,5 @@
 
 def check(run):
     target = run.start("churn.py").ready()
-    profile = run.pyperf.profile("-U", "-p", str(target.pid), "-F", "4999", "4")
+    profile = run.pyperf.profile("-U", "-p", str(target.pid), "-F", "4999", "3")
     target.known.require_all(profile.stacks(), burning=0, samples=2000)

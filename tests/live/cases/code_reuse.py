@@ -9,7 +9,7 @@ FRAME = re.compile(r"(outer|inner)_(\d+) \(file_(\d+):(\d+)\)$")
 
 def check(run):
     target = run.start("code_reuse.py").ready()
-    profile = run.pyperf.profile("-U", "-p", str(target.pid), "-F", "999", "4")
+    profile = run.pyperf.profile("-U", "-p", str(target.pid), "-F", "999", "3")
     named = stale = total = 0
     for frames, count in profile.stacks():
         total += count

@@ -3,5 +3,5 @@
 
 def check(run):
     target = run.start("constructs.py").ready()
-    profile = run.pyperf.profile("-U", "-p", str(target.pid), "-F", "999", "4")
+    profile = run.pyperf.profile("-U", "-p", str(target.pid), "-F", "999", "3")
     target.known.require_all(profile.stacks(), samples=500)

@@ -12,7 +12,7 @@ def check(run):
     target.known.require_all(profile.stacks(), samples=300)
     target.stop()
 
-    target = run.start("recursion.py", "2500").ready()
+    target = run.start("recursion.py", "1600").ready()
     profile = run.pyperf.profile("-U", "-p", str(target.pid), "-F", "999", "2")
     stacks = profile.stacks()
     verdict = target.known.judge([stack for stack in stacks if stack[0][0] != MARK])

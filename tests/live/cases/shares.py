@@ -12,7 +12,7 @@ BUSY_LOOP = ["sh", "-c", "while :; do :; done"]
 
 def require_shares(run, target, beside):
     before = target.cpu_seconds()
-    profile = run.pyperf.profile("-U", "-p", str(target.pid), "-F", "999", "5")
+    profile = run.pyperf.profile("-U", "-p", str(target.pid), "-F", "999", "4")
     after = target.cpu_seconds()
     counts = dict.fromkeys(SHARES, 0)
     asleep = dict(sleep=0, nap=0)

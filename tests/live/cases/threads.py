@@ -5,7 +5,7 @@ from profile_run import kernel_by_annotation
 
 def check(run):
     target = run.start("threads.py").ready()
-    profile = run.pyperf.profile("-a", "-p", str(target.pid), "-F", "999", "4", is_kernel=kernel_by_annotation)
+    profile = run.pyperf.profile("-a", "-p", str(target.pid), "-F", "999", "3", is_kernel=kernel_by_annotation)
     target.known.require_all(profile.stacks(is_kernel=kernel_by_annotation), even=False, samples=500)
 
     in_kernel = in_python = 0
