@@ -8,6 +8,7 @@
 
 #include "layout/resolver.h"
 #include "process/identity.h"
+#include "process/maps.h"
 
 namespace pyperf {
 namespace {
@@ -27,6 +28,15 @@ uint64_t runtime_member(const LoadedInterpreter& interpreter, const Layout& layo
     for (const auto name : names)
         if (const auto offset = layout.offset("_PyRuntimeState", name)) return interpreter.addresses.runtime.value + *offset;
     return 0;
+}
+
+// Whether the process still has the mapping that the record tells of.
+bool is_mapped(const MappingRecord& record) {
+    const auto mappings = read_maps(record.pid);
+    return mappings && std::any_of(mappings->begin(), mappings->end(), [&record](const Mapping& mapping) {
+               return mapping.start <= record.address.value && record.address.value < mapping.end &&
+                      mapping.path == record.path;
+           });
 }
 
 }  // namespace
@@ -165,10 +175,15 @@ ProcessTable::Look ProcessTable::look_at(HostPid pid) {
     return look;
 }
 
-void ProcessTable::on_mapping(HostPid pid, const std::string& file) {
-    if (!is_wanted(pid) || (!file.empty() && foreign_files_.contains(file))) return;
-    const Look look = look_at(pid);
+void ProcessTable::on_mapping(const MappingRecord& record) {
+    const std::string file = record.file_key();
+    if (!is_wanted(record.pid) || (!file.empty() && foreign_files_.contains(file))) return;
+    const bool was_mapped = is_mapped(record);
+    const Look look = look_at(record.pid);
     if (file.empty() || !look.conclusive || foreign_files_.size() >= max_foreign_files) return;
+    // The record may be of a program that the process no longer runs, or the process may be a zombie: then the look
+    // says nothing about this file.
+    if (!was_mapped || !is_mapped(record)) return;
     const bool holds_one = std::any_of(look.interpreters.begin(), look.interpreters.end(),
                                        [&file](const auto& id) { return id.empty() || id == file; });
     if (!holds_one) foreign_files_.insert(file);
