@@ -184,8 +184,10 @@ void ProcessTable::on_mapping(const MappingRecord& record) {
     // The record may be of a program that the process no longer runs, or the process may be a zombie: then the look
     // says nothing about this file.
     if (!was_mapped || !is_mapped(record)) return;
-    const bool holds_one = std::any_of(look.interpreters.begin(), look.interpreters.end(),
-                                       [&file](const auto& id) { return id.empty() || id == file; });
+    // Without a build-id in the record or in an interpreter's file the two cannot be compared.
+    const bool holds_one = std::any_of(look.interpreters.begin(), look.interpreters.end(), [&record](const auto& id) {
+        return id.empty() || record.build_id.empty() || id == record.build_id;
+    });
     if (!holds_one) foreign_files_.insert(file);
 }
 
