@@ -32,7 +32,7 @@ CASES = {
     "code_reuse": LABELS,
     "shares": LABELS,
     "unsupported": LABELS,
-    "processes": LABELS, "processes_dbg": LABELS,
+    "processes": LABELS,
     "limits": LABELS,
     "usage": ["3.11"],  # nothing in it depends on the interpreter
 }
