@@ -141,12 +141,13 @@ def check_rights(tool, directory):
 def check_commands(tool, target, directory):
     """pyperf -- COMMAND: its exit code, its words, its profile."""
     script = directory / "burns.py"
-    script.write_text("import sys\ndef burns():\n    for _ in range(300): sum(range(20000))\nburns()\n"
+    # Long enough for the layout's walker to be compiled meanwhile.
+    script.write_text("import sys, time\ndef burns():\n    while time.process_time() < 3: sum(range(20000))\nburns()\n"
                       "print('said by the command')\nsys.exit(7)\n")
     python = target.process.args[0]
     done = execute(tool("-f", "-U", "-F", "999", "--", python, str(script))).require(7)
     require("said by the command" in done.stderr and "said by" not in done.stdout, "the command's words are in the profile")
-    require(re.search(rf";<module> \({script}:4\);burns \({script}:3\) \d{{2,}}\n", done.stdout), done.stdout)
+    require(re.search(rf";<module> \({script}:4\);burns \({script}:3\) \d{{4}}\n", done.stdout), done.stdout)
     execute(tool("-f", "--", "/nonexistent/program")).require(127, "/nonexistent/program")
     execute(tool("-f", "--", str(script))).require(126, "burns.py")
     execute(tool("-f", "--", "sh", "-c", "kill -TERM $$")).require(128 + signal.SIGTERM)
