@@ -94,11 +94,11 @@ class KnownStacks:
                 verdict.strange[tuple(frames)] += count
         return verdict
 
-    def require_all(self, stacks, burning=0.9, even=True, samples=0):
+    def require_all(self, stacks, burning=0.9, even=True, samples=0, unseen=0.005):
         """Every stack is one of the target's, and every place where it burns time is seen.
 
         burning: share of the samples that must lie in these places; even: each place has the share that its work
-        says; samples: so many there must be.
+        says; samples: so many there must be; unseen: share of the samples that may have no stack.
         """
         verdict = self.judge(stacks)
         total = verdict.total
@@ -109,7 +109,7 @@ class KnownStacks:
                            "that never existed:\n" + "\n".join(shown))
         require(total >= samples, f"{total} samples of the target, at least {samples} were expected")
         noise = sum(verdict.placeholders.values())
-        require(noise <= 3 + total // 200, f"{dict(verdict.placeholders)} of {total} samples without a stack")
+        require(noise <= 3 + unseen * total, f"{dict(verdict.placeholders)} of {total} samples without a stack")
         burnt = sum(verdict.burns.values())
         require(burnt >= burning * total,
                 f"only {burnt} of {total} samples where the target spends its time ({verdict.transitions} between)")
