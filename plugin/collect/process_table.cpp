@@ -120,7 +120,10 @@ void ProcessTable::put(const PythonProcess& process) {
         entry.exact = old.exact;
     if (bpf_map_update_elem(processes_fd_, &pid, &entry, BPF_ANY) != 0)
         say_(fmt::format("the table of Python processes is full ({}): process {} is not profiled", errno, pid));
-    if (interpreter.resolved) {
+    // The C library, which says where a thread's keys are, may be mapped after the interpreter, and its file has been met
+    // before.
+    const bool libc_settled = process.libc.kind != LibcKind::unknown || interpreter.initialised == Initialised::yes;
+    if (interpreter.resolved && libc_settled) {
         unsettled_.erase(process.pid.value);
     } else {
         unsettled_.try_emplace(process.pid.value, 0);
