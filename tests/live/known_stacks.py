@@ -49,7 +49,7 @@ class KnownStacks:
 
         def frame(function, line):
             name, file, _ = functions[function]
-            return f"{name} ({file}:{line})"
+            return f"{name} ({file}:{line or '?'})"  # a module's first instruction has line 0
 
         self.nodes = [(None, None)]  # caller's node, text of the frame
         self.children = collections.defaultdict(dict)
