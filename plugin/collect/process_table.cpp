@@ -120,9 +120,10 @@ void ProcessTable::put(const PythonProcess& process) {
         entry.exact = old.exact;
     if (bpf_map_update_elem(processes_fd_, &pid, &entry, BPF_ANY) != 0)
         say_(fmt::format("the table of Python processes is full ({}): process {} is not profiled", errno, pid));
-    // The C library, which says where a thread's keys are, may be mapped after the interpreter, and its file has been met
-    // before.
-    const bool libc_settled = process.libc.kind != LibcKind::unknown || interpreter.initialised == Initialised::yes;
+    // The C library, which says where a thread's keys are, may be mapped after the interpreter, and its file
+    // has been met before.
+    const bool libc_settled =
+        process.libc.kind != LibcKind::unknown || interpreter.initialised == Initialised::yes;
     if (interpreter.resolved && libc_settled) {
         unsettled_.erase(process.pid.value);
     } else {
@@ -184,13 +185,13 @@ void ProcessTable::on_mapping(const MappingRecord& record) {
     const bool was_mapped = is_mapped(record);
     const Look look = look_at(record.pid);
     if (file.empty() || !look.conclusive || foreign_files_.size() >= max_foreign_files) return;
-    // The record may be of a program that the process no longer runs, or the process may be a zombie: then the look
-    // says nothing about this file.
+    // The record may be of a program that the process no longer runs, or the process may be a zombie: then
+    // the look says nothing about this file.
     if (!was_mapped || !is_mapped(record)) return;
     // Without a build-id in the record or in an interpreter's file the two cannot be compared.
-    const bool holds_one = std::any_of(look.interpreters.begin(), look.interpreters.end(), [&record](const auto& id) {
-        return id.empty() || record.build_id.empty() || id == record.build_id;
-    });
+    const bool holds_one = std::any_of(
+        look.interpreters.begin(), look.interpreters.end(),
+        [&record](const auto& id) { return id.empty() || record.build_id.empty() || id == record.build_id; });
     if (!holds_one) foreign_files_.insert(file);
 }
 

@@ -64,8 +64,8 @@ void apply_copies(LoadedInterpreter& loaded, const std::map<std::string, uint64_
 Initialised is_initialised(const ProcessMemory& memory, const std::vector<Mapping>& mappings,
                            TargetAddress interp_head) {
     if (!interp_head) return Initialised::unknown;
-    // The dynamic linker maps a file as a whole first, and its data in its place a little later: until then other
-    // bytes of the file lie at the data's addresses.
+    // The dynamic linker maps a file as a whole first, and its data in its place a little later: until then
+    // other bytes of the file lie at the data's addresses.
     const bool has_data = std::ranges::any_of(mappings, [interp_head](const Mapping& mapping) {
         return mapping.writable && mapping.start <= interp_head.value && interp_head.value < mapping.end;
     });

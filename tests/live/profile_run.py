@@ -121,9 +121,9 @@ class RunningPyperf:
         self.out, self.err, self.json = place / "out", place / "err", place / "summary.json"
         self.begun = time.monotonic()
         with self.out.open("wb") as out, self.err.open("wb") as err:
-            self.process = subprocess.Popen([*command[:1], "--summary-json", str(self.json), *command[1:]], stdout=out,
-                                            stderr=err, stdin=subprocess.DEVNULL, preexec_fn=die_with_parent,
-                                            **options)
+            self.process = subprocess.Popen(
+                [*command[:1], "--summary-json", str(self.json), *command[1:]], stdout=out, stderr=err,
+                stdin=subprocess.DEVNULL, preexec_fn=die_with_parent, **options)
 
     def interrupt(self):
         self.process.send_signal(signal.SIGINT)

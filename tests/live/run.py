@@ -2,8 +2,8 @@
 """The live tests: pyperf against real interpreters, whose programs say themselves what the profile must show.
 
     sudo tests/live/run.py --case CASE:LABEL [--pyperf BIN] [--offsets DIR] [--interpreters TSV]
-    sudo tests/live/run.py --all [--jobs-of LABEL]
-    tests/live/run.py --list
+    sudo tests/live/run.py --all [--only WORD]
+    tests/live/run.py --list [--only WORD]
 
 Exit code 77: something that the case needs is not here (1 with PYPERF_REQUIRE_ALL=1).
 """
