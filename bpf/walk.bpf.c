@@ -233,6 +233,13 @@ int steps(struct bpf_perf_event_data *ctx)
             break;
         }
     }
+#if RULE_frame_chain != FRAME_CHAIN_frame_object
+    /* The root-most frame of a thread was entered from C. One that was not is a generator's, about to be linked or just
+     * taken out of the chain, and its callers are missing. */
+    u32 last = (*frame_count(s) - 1) & (PYPERF_MAX_FRAMES - 1);
+    if (tick_class == PYPERF_TICK_COMPLETE && !(s->stack.frames[last].flags & PYPERF_FRAME_ENTRY))
+        tick_class = PYPERF_TICK_TORN;
+#endif
     w.steps += WALK_STEPS;
     s->walk = w;
     if (tick_class == PYPERF_TICK_CLASSES) {

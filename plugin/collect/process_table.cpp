@@ -8,6 +8,7 @@
 
 #include "layout/resolver.h"
 #include "process/identity.h"
+#include "process/maps.h"
 
 namespace pyperf {
 namespace {
@@ -27,6 +28,15 @@ uint64_t runtime_member(const LoadedInterpreter& interpreter, const Layout& layo
     for (const auto name : names)
         if (const auto offset = layout.offset("_PyRuntimeState", name)) return interpreter.addresses.runtime.value + *offset;
     return 0;
+}
+
+// Whether the process still has the mapping that the record tells of.
+bool is_mapped(const MappingRecord& record) {
+    const auto mappings = read_maps(record.pid);
+    return mappings && std::any_of(mappings->begin(), mappings->end(), [&record](const Mapping& mapping) {
+               return mapping.start <= record.address.value && record.address.value < mapping.end &&
+                      mapping.path == record.path;
+           });
 }
 
 }  // namespace
@@ -110,7 +120,11 @@ void ProcessTable::put(const PythonProcess& process) {
         entry.exact = old.exact;
     if (bpf_map_update_elem(processes_fd_, &pid, &entry, BPF_ANY) != 0)
         say_(fmt::format("the table of Python processes is full ({}): process {} is not profiled", errno, pid));
-    if (interpreter.resolved) {
+    // The C library, which says where a thread's keys are, may be mapped after the interpreter, and its file
+    // has been met before.
+    const bool libc_settled =
+        process.libc.kind != LibcKind::unknown || interpreter.initialised == Initialised::yes;
+    if (interpreter.resolved && libc_settled) {
         unsettled_.erase(process.pid.value);
     } else {
         unsettled_.try_emplace(process.pid.value, 0);
@@ -165,12 +179,19 @@ ProcessTable::Look ProcessTable::look_at(HostPid pid) {
     return look;
 }
 
-void ProcessTable::on_mapping(HostPid pid, const std::string& file) {
-    if (!is_wanted(pid) || (!file.empty() && foreign_files_.contains(file))) return;
-    const Look look = look_at(pid);
+void ProcessTable::on_mapping(const MappingRecord& record) {
+    const std::string file = record.file_key();
+    if (!is_wanted(record.pid) || (!file.empty() && foreign_files_.contains(file))) return;
+    const bool was_mapped = is_mapped(record);
+    const Look look = look_at(record.pid);
     if (file.empty() || !look.conclusive || foreign_files_.size() >= max_foreign_files) return;
-    const bool holds_one = std::any_of(look.interpreters.begin(), look.interpreters.end(),
-                                       [&file](const auto& id) { return id.empty() || id == file; });
+    // The record may be of a program that the process no longer runs, or the process may be a zombie: then
+    // the look says nothing about this file.
+    if (!was_mapped || !is_mapped(record)) return;
+    // Without a build-id in the record or in an interpreter's file the two cannot be compared.
+    const bool holds_one = std::any_of(
+        look.interpreters.begin(), look.interpreters.end(),
+        [&record](const auto& id) { return id.empty() || record.build_id.empty() || id == record.build_id; });
     if (!holds_one) foreign_files_.insert(file);
 }
 

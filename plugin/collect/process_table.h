@@ -16,6 +16,7 @@
 #include "process/discover.h"
 #include "process/ids.h"
 #include "process/image_cache.h"
+#include "process/perf_record.h"
 #include "records.h"
 #include "result.h"
 
@@ -48,9 +49,8 @@ class ProcessTable {
     Result<void> scan();
     // Looks at one process (anew) and makes its entry what it now is.
     void examine(HostPid pid) { look_at(pid); }
-    // A file was mapped executable. file: what identifies it (build-id, or device and inode); a file that is known to
-    // hold no interpreter costs a look-up only.
-    void on_mapping(HostPid pid, const std::string& file);
+    // A file was mapped executable. One that is known to hold no interpreter costs a look-up only.
+    void on_mapping(const MappingRecord& record);
     void on_fork(HostPid parent, HostPid child);
     void on_exec(HostPid pid);
     void on_exit(HostPid pid);

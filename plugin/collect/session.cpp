@@ -239,7 +239,7 @@ void Session::drain_kernel_records() {
             if (record.parent_pid != record.pid) table.on_fork(record.parent_pid, record.pid);
         }
         void on_exit(const ExitRecord& record) override { table.on_exit(record.pid); }
-        void on_mapping(const MappingRecord& record) override { table.on_mapping(record.pid, record.file_key()); }
+        void on_mapping(const MappingRecord& record) override { table.on_mapping(record); }
         void on_lost(const LostRecord& record) override {
             self.say(LogLevel::info, fmt::format("{} records of the kernel were lost: looking at all processes again", record.lost));
             rescan = true;

@@ -175,7 +175,7 @@ Result<ClassName> decode_class_record(std::span<const std::byte> record) {
     decoded.id = head.class_id;
     decoded.pid = head.pid;
     decoded.cut = text.error != 0 || text.bytes > text.copied;
-    decoded.name = decode_utf8(data.first(text.copied), decoded.cut);
+    decoded.name = decode_byte_string(data.first(text.copied), decoded.cut);
     if (const size_t dot = decoded.name.rfind('.'); dot != std::string::npos) decoded.name.erase(0, dot + 1);
     return decoded;
 }

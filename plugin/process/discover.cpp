@@ -61,8 +61,15 @@ void apply_copies(LoadedInterpreter& loaded, const std::map<std::string, uint64_
     if (by != 0 && addresses.interp_head) addresses.interp_head.value += static_cast<uint64_t>(by);
 }
 
-Initialised is_initialised(const ProcessMemory& memory, TargetAddress interp_head) {
+Initialised is_initialised(const ProcessMemory& memory, const std::vector<Mapping>& mappings,
+                           TargetAddress interp_head) {
     if (!interp_head) return Initialised::unknown;
+    // The dynamic linker maps a file as a whole first, and its data in its place a little later: until then
+    // other bytes of the file lie at the data's addresses.
+    const bool has_data = std::ranges::any_of(mappings, [interp_head](const Mapping& mapping) {
+        return mapping.writable && mapping.start <= interp_head.value && interp_head.value < mapping.end;
+    });
+    if (!has_data) return Initialised::no;
     const auto head = memory.read<uint64_t>(interp_head);
     if (!head) return Initialised::unknown;
     return *head != 0 ? Initialised::yes : Initialised::no;
@@ -185,7 +192,7 @@ Result<std::optional<PythonProcess>> examine_process(HostPid pid, ImageCache& ca
     for (LoadedInterpreter& loaded : found->interpreters) {
         resolve_addresses(loaded);
         apply_copies(loaded, found->copied);
-        loaded.initialised = is_initialised(memory, loaded.addresses.interp_head);
+        loaded.initialised = is_initialised(memory, *mappings, loaded.addresses.interp_head);
         loaded.current_tls = resolve_slot(memory, loaded, loaded.image->current_tls);
         loaded.bound_tls = resolve_slot(memory, loaded, loaded.image->bound_tls);
     }

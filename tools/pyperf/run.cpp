@@ -164,8 +164,12 @@ int write_profile(pyperf_session* session, const Options& options, OutputFile* f
     std::FILE* out = file ? file->stream() : stdout;
     const bool written = options.folded ? write_folded(stacks, out) : write_stacks(stacks, out);
     reader_gone = !written && errno == EPIPE;
-    if (!written && !reader_gone)
-        return complain(fmt::format("cannot write the profile: {}", std::strerror(errno)));
+    if (!written && !reader_gone) {
+        const int code = errno;
+        return complain(fmt::format("cannot write the profile to {}: {}",
+                                    file ? escape_for_line(options.output) : "standard output",
+                                    std::strerror(code)));
+    }
     if (file && !reader_gone)
         if (const auto done = file->commit(); !done) return complain(done.error().message);
     return exit_done;
