@@ -1,42 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR Apache-2.0) */
 /*
- * Code objects are more than their addresses: these are reused. Here each frame's code object is looked at and given an
- * id made of what it is; a stack of such ids is the content that is counted and sent. Three programs: `identify` reads all
- * code objects of the stack and finds out whether it is the stack it was at the last check; `collect` lists what of it
- * user space does not have yet; `send` sends that, calling itself until all is sent, and then the stack.
+ * A stack of code objects' ids is the content that is counted and sent. Three programs: `identify` reads all code objects
+ * of the stack and finds out whether it is the stack it was at the last check; `collect` lists what of it user space does
+ * not have yet; `send` sends that, calling itself until all is sent, and then the stack.
  */
-
-#define CODE_HEAD_BYTES END_PyCodeObject
-#if CODE_HEAD_BYTES > CODE_HEAD_MAX
-#error "members of PyCodeObject lie too far apart"
-#endif
-
-#ifdef OFF_PyCodeObject_co_linetable
-#define OFF_CODE_LINES OFF_PyCodeObject_co_linetable
-#else
-#define OFF_CODE_LINES OFF_PyCodeObject_co_lnotab
-#endif
-
-#define HEAD_U64(offset) (*(u64 *)(o->head + (offset)))
-#define HEAD_U32(offset) (*(u32 *)(o->head + (offset)))
-
-/* Reads a code object; its id, or 0 if it is none. */
-ALWAYS_INLINE u64 code_identify(struct scratch *s, struct outbox *o, u64 code)
-{
-    if (target_read(o->head, CODE_HEAD_BYTES, (void *)code))
-        return 0;
-    if (HEAD_U64(OFF_PyObject_ob_type) != s->code_type)
-        return 0;
-    u64 id = mix(s->key.pid, code);
-    id = mix(id, HEAD_U64(OFF_PyCodeObject_co_name));
-    id = mix(id, HEAD_U64(OFF_PyCodeObject_co_filename));
-    id = mix(id, HEAD_U64(OFF_CODE_LINES));
-    id = mix(id, HEAD_U32(OFF_PyCodeObject_co_firstlineno));
-#ifdef OFF_PyCodeObject_co_version
-    id = mix(id, HEAD_U32(OFF_PyCodeObject_co_version));
-#endif
-    return id | 1;
-}
 
 /* The class's id, or 0 if what a frame calls cls is no class. */
 #if RULE_frame_chain == FRAME_CHAIN_frame_object
@@ -69,6 +36,13 @@ ALWAYS_INLINE void stack_count_checked(void *ctx, struct scratch *s)
     tick_cost_add(s);
 }
 
+ALWAYS_INLINE void process_mark_exact(struct scratch *s)
+{
+    struct pyperf_process *process = process_find(s->key.pid);
+    if (process)
+        process->exact = 1;
+}
+
 /* Frames that one run of `identify` or `collect` deals with; they call themselves for the rest. The verifier takes its
  * time for each step, while the kernel allows 32 tail calls in a tick. */
 #define FRAMES_PER_RUN 256
@@ -97,6 +71,7 @@ int identify(struct bpf_perf_event_data *ctx)
         s->stack.frames[i].code_id = id;
         u64 class_id = 0;
 #if RULE_frame_chain == FRAME_CHAIN_frame_object
+        first_argument_forget_other(s, a->code[i], id);
         if (a->class[i]) {
             u64 name;
             class_id = class_identify(s, a->class[i], s->stack.frames[i].flags, &name);
@@ -109,6 +84,12 @@ int identify(struct bpf_perf_event_data *ctx)
     }
     if (torn) {
         tick_end_without_stack(ctx, s, PYPERF_TICK_TORN);
+        tick_cost_add(s);
+        return 0;
+    }
+    if (s->replaced) { /* this walk took a frame's class by what another code object's first argument was */
+        process_mark_exact(s);
+        tick_end_without_stack(ctx, s, PYPERF_TICK_STALE_CODE);
         tick_cost_add(s);
         return 0;
     }
@@ -129,9 +110,7 @@ int identify(struct bpf_perf_event_data *ctx)
         /* Other code at the same addresses. What was counted since the last check may belong to either. */
         count->stale += count->pending;
         count->pending = 0;
-        struct pyperf_process *process = process_find(s->key.pid);
-        if (process)
-            process->exact = 1;
+        process_mark_exact(s);
         s->key.stack_id = content;
     }
     s->unsent = 0;

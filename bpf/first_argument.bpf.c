@@ -35,19 +35,42 @@ ALWAYS_INLINE u32 first_argument_ask(u64 code)
     return FIRST_ARGUMENT_OTHER;
 }
 
-ALWAYS_INLINE u32 first_argument_kind(struct scratch *s, u64 code)
+ALWAYS_INLINE struct first_argument *first_argument_of(u64 code)
 {
     u64 mixed = (code >> 4) * 0x9e3779b97f4a7c15ULL;
-    struct first_argument *slot = first_argument_slot((mixed >> 32) & FIRST_ARGUMENTS_MASK);
+    return first_argument_slot((mixed >> 32) & FIRST_ARGUMENTS_MASK);
+}
+
+ALWAYS_INLINE u32 first_argument_kind(struct scratch *s, u64 code)
+{
+    struct first_argument *slot = first_argument_of(code);
     if (!slot)
         return FIRST_ARGUMENT_OTHER;
     if (slot->code == code && slot->pid == s->key.pid && !s->exact)
         return slot->kind;
+    struct outbox *o = outbox_get();
+    if (!o)
+        return FIRST_ARGUMENT_OTHER; /* cannot be */
+    slot->code_id = code_identify(s, o, code);
     u32 kind = first_argument_ask(code);
     slot->code = code;
     slot->pid = s->key.pid;
     slot->kind = kind;
     return kind;
+}
+
+/* Sets s->replaced if what is remembered of this address was asked of another code object than the one that lies there
+ * now. Without a branch but the one of the look-up, and with the answer in memory: the verifier would follow each. */
+ALWAYS_INLINE void first_argument_forget_other(struct scratch *s, u64 code, u64 id)
+{
+    struct first_argument *slot = first_argument_of(code);
+    if (!slot)
+        return;
+    u64 elsewhere = (slot->code ^ code) | (slot->pid ^ s->key.pid);
+    u64 different = slot->code_id ^ id;
+    u64 replaced = ~((elsewhere | -elsewhere) >> 63) & ((different | -different) >> 63); /* 0 or 1 */
+    slot->code &= replaced - 1;
+    *(volatile u32 *)&s->replaced |= replaced;
 }
 
 /* The class that a frame's method belongs to: address of a type (of an old-style class in 2.7), 0: none. */

@@ -40,7 +40,7 @@ struct scratch {
     u32 cursor;         /* place of the program that calls itself: in the frames, or in `unknown` */
     u32 unknown_count;
     u32 unsent;         /* 1: some record did not get through */
-    u32 reserved;
+    u32 replaced;       /* 1: the walk relied on what a code object was that is no more */
     u64 seen[SEEN_SLOTS];         /* ids met in this tick: recursion shows one code object many times */
     u16 unknown[UNKNOWN_MAX];     /* frames (| UNKNOWN_CLASS) whose code object (or class) is to be sent */
     u8 window[WINDOW_BYTES + FRAME_HEADER_MAX];
@@ -68,6 +68,7 @@ struct outbox {
 #define FIRST_ARGUMENT_CLS 3
 struct first_argument {
     u64 code;
+    u64 code_id; /* of the code object that was asked: another may come to lie at its address */
     u32 pid;
     u32 kind;
 };

@@ -18,12 +18,6 @@
 #define WALK_GOES_ON 0
 #define WALK_TORN 1
 
-ALWAYS_INLINE u64 mix(u64 hash, u64 value)
-{
-    hash = (hash ^ value) * 0x9fb21c651e98df25ULL;
-    return hash ^ (hash >> 29);
-}
-
 /* How many frames there are, kept where the verifier does not follow its value: a loop whose ways through it leave
  * different counts behind would have to be followed along each of them. */
 ALWAYS_INLINE volatile u32 *frame_count(struct scratch *s) { return &s->stack.frame_count; }
@@ -178,6 +172,7 @@ ALWAYS_INLINE void walk_end(void *ctx, struct scratch *s, u32 tick_class)
         }
     }
     s->cursor = 0;
+    s->replaced = 0;
     go_to_identifier(ctx, s->layout);
     tick_class_add(PYPERF_TICK_LOST); /* cannot be: the four programs of a layout are put in place together */
 }
@@ -238,6 +233,13 @@ int steps(struct bpf_perf_event_data *ctx)
             break;
         }
     }
+#if RULE_frame_chain != FRAME_CHAIN_frame_object
+    /* The root-most frame of a thread was entered from C. One that was not is a generator's, about to be linked or just
+     * taken out of the chain, and its callers are missing. */
+    u32 last = (*frame_count(s) - 1) & (PYPERF_MAX_FRAMES - 1);
+    if (tick_class == PYPERF_TICK_COMPLETE && !(s->stack.frames[last].flags & PYPERF_FRAME_ENTRY))
+        tick_class = PYPERF_TICK_TORN;
+#endif
     w.steps += WALK_STEPS;
     s->walk = w;
     if (tick_class == PYPERF_TICK_CLASSES) {

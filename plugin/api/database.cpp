@@ -35,9 +35,9 @@ int pyperf_db_open(const pyperf_db_opts* given, pyperf_db** out) {
             std::string places;
             for (const auto& directory : directories) places += (places.empty() ? "" : ", ") + directory;
             const auto& warnings = db->database.warnings();
-            return api::fail({fmt::format("no layout found in {}{}{}: install pyperf-offsets, or name a directory with "
+            return api::fail({fmt::format("no layout found{}{}{}{}: install pyperf-offsets, or name a directory with "
                                           "--offsets",
-                                          places, warnings.empty() ? "" : "; ", warnings.empty() ? "" : warnings.front()),
+                                          places.empty() ? "" : " in ", places, warnings.empty() ? "" : "; ", warnings.empty() ? "" : warnings.front()),
                               -ENOENT});
         }
         *out = db.release();

@@ -72,6 +72,31 @@ const char* name_in(unsigned int index, std::initializer_list<const char*> names
     return index < names.size() ? *std::next(names.begin(), index) : nullptr;
 }
 
+// The texts of a frame are whole strings of the code table (or literals): a NUL is behind them.
+pyperf_python_frame python_frame(const Frame& frame) {
+    return {frame.name.data(),
+            frame.file.data() ? frame.file.data() : "",
+            static_cast<uint32_t>(frame.name.size()),
+            static_cast<uint32_t>(frame.file.size()),
+            frame.line.value_or(0),
+            frame.known ? 0u : static_cast<uint32_t>(PYPERF_PYTHON_FRAME_UNKNOWN),
+            frame.code_id};
+}
+
+pyperf_process_info process_info(HostPid pid, const ProcessNote& note) {
+    pyperf_process_info info{};
+    info.sz = sizeof(info);
+    info.pid = static_cast<uint32_t>(pid.value);
+    info.supported = note.state != PYPERF_PROCESS_UNSUPPORTED;
+    info.image = note.image.c_str();
+    info.build_id = note.build_id.c_str();
+    info.version = note.version.c_str();
+    info.layout = note.layout_name.c_str();
+    info.evidence = note.evidence.c_str();
+    info.reason = note.reason.c_str();
+    return info;
+}
+
 }  // namespace
 
 extern "C" {
@@ -129,7 +154,6 @@ int pyperf_session_samples(pyperf_session* session, pyperf_sample_fn fn, void* c
     return api::guarded([&] {
         Session& from = *session->session;
         std::vector<pyperf_python_frame> frames;
-        std::vector<std::string> texts;
         std::vector<pyperf_kernel_frame> kernel;
         for (const auto& tick : from.ticks()) {
             pyperf_sample sample{};
@@ -144,15 +168,8 @@ int pyperf_session_samples(pyperf_session* session, pyperf_sample_fn fn, void* c
             sample.thread_state = tick.key.thread_state;
             sample.pthread_id = tick.key.pthread_id;
             frames.clear();
-            texts.clear();
             if (const Stack* stack = tick.content_id ? from.stack(tick.content_id) : nullptr) {
-                const auto resolved = from.frames(*stack);
-                texts.reserve(2 * resolved.size());  // c_str() of them is handed out: no moving about
-                for (const auto& frame : resolved) {
-                    const auto& name = texts.emplace_back(frame.name);
-                    const auto& file = texts.emplace_back(frame.file);
-                    frames.push_back({name.c_str(), file.c_str(), frame.line.value_or(0), 0, frame.code_id});
-                }
+                for (const auto& frame : from.frames(*stack)) frames.push_back(python_frame(frame));
             }
             sample.frames = frames.data();
             sample.frame_count = frames.size();
@@ -167,6 +184,16 @@ int pyperf_session_samples(pyperf_session* session, pyperf_sample_fn fn, void* c
                 if (note && !note->reason.empty()) sample.reason = note->reason.c_str();
             }
             if (const int answer = fn(context, &sample)) return answer;
+        }
+        return 0;
+    });
+}
+
+int pyperf_session_processes(pyperf_session* session, pyperf_process_fn fn, void* context) {
+    return api::guarded([&] {
+        for (const auto& [pid, note] : session->session->notes()) {
+            const auto info = process_info(pid, *note);
+            if (const int answer = fn(context, &info)) return answer;
         }
         return 0;
     });
@@ -192,6 +219,7 @@ int pyperf_session_totals(pyperf_session* session, pyperf_totals* out) {
         totals.kernel_stacks_missed = from.totals().kernel_stacks_missed;
         std::copy_n(counters + PYPERF_COUNTER_ROUTE_CURRENT, 5, totals.routes);
         totals.duration_ns = from.totals().duration_ns;
+        totals.processes_not_examined = from.unreadable_processes();
         api::copy_out(out, totals);
         return 0;
     });

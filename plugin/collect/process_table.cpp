@@ -8,6 +8,7 @@
 
 #include "layout/resolver.h"
 #include "process/identity.h"
+#include "process/maps.h"
 
 namespace pyperf {
 namespace {
@@ -29,15 +30,34 @@ uint64_t runtime_member(const LoadedInterpreter& interpreter, const Layout& layo
     return 0;
 }
 
+// Whether the process still has the mapping that the record tells of.
+bool is_mapped(const MappingRecord& record) {
+    const auto mappings = read_maps(record.pid);
+    return mappings && std::any_of(mappings->begin(), mappings->end(), [&record](const Mapping& mapping) {
+               return mapping.start <= record.address.value && record.address.value < mapping.end &&
+                      mapping.path == record.path;
+           });
+}
+
 }  // namespace
 
-ProcessTable::ProcessTable(const Database& database, int processes_fd, WalkerFor walker_for, Say say)
-    : database_(database), processes_fd_(processes_fd), walker_for_(std::move(walker_for)), say_(std::move(say)) {}
+ProcessTable::ProcessTable(const Database& database, int processes_fd, std::vector<uint32_t> pids, WalkerFor walker_for,
+                           Say say)
+    : database_(database),
+      processes_fd_(processes_fd),
+      pids_(std::move(pids)),
+      walker_for_(std::move(walker_for)),
+      say_(std::move(say)) {}
+
+bool ProcessTable::is_wanted(HostPid pid) const {
+    return pids_.empty() || std::find(pids_.begin(), pids_.end(), static_cast<uint32_t>(pid.value)) != pids_.end();
+}
 
 Result<void> ProcessTable::scan() {
     const auto processes = list_processes();
     if (!processes) return processes.error();
-    for (const auto pid : *processes) examine(pid);
+    for (const auto pid : *processes)
+        if (is_wanted(pid)) examine(pid);
     return {};
 }
 
@@ -51,6 +71,14 @@ void ProcessTable::remember(HostPid pid, ProcessNote note) {
 const ProcessNote* ProcessTable::note(HostPid pid) const {
     const auto found = notes_.find(pid.value);
     return found == notes_.end() ? nullptr : &found->second;
+}
+
+std::vector<std::pair<HostPid, const ProcessNote*>> ProcessTable::notes() const {
+    std::vector<std::pair<HostPid, const ProcessNote*>> all;
+    all.reserve(notes_.size());
+    for (const auto& [pid, note] : notes_) all.emplace_back(HostPid{pid}, &note);
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first.value < b.first.value; });
+    return all;
 }
 
 void ProcessTable::put(const PythonProcess& process) {
@@ -92,7 +120,11 @@ void ProcessTable::put(const PythonProcess& process) {
         entry.exact = old.exact;
     if (bpf_map_update_elem(processes_fd_, &pid, &entry, BPF_ANY) != 0)
         say_(fmt::format("the table of Python processes is full ({}): process {} is not profiled", errno, pid));
-    if (interpreter.resolved) {
+    // The C library, which says where a thread's keys are, may be mapped after the interpreter, and its file
+    // has been met before.
+    const bool libc_settled =
+        process.libc.kind != LibcKind::unknown || interpreter.initialised == Initialised::yes;
+    if (interpreter.resolved && libc_settled) {
         unsettled_.erase(process.pid.value);
     } else {
         unsettled_.try_emplace(process.pid.value, 0);
@@ -117,7 +149,8 @@ ProcessTable::Look ProcessTable::look_at(HostPid pid) {
         }
         const auto start = read_start_time(pid);
         if (!start || process.error().code == -EPERM || process.error().code == -EACCES) {
-            say_(fmt::format("process {}: {}", pid.value, process.error().message));
+            if (start) unreadable_.insert(pid.value);
+            say_(process.error().message);
             return {};
         }
         // There is a CPython in it, but which is not to be told.
@@ -146,17 +179,24 @@ ProcessTable::Look ProcessTable::look_at(HostPid pid) {
     return look;
 }
 
-void ProcessTable::on_mapping(HostPid pid, const std::string& file) {
-    if (!file.empty() && foreign_files_.contains(file)) return;
-    const Look look = look_at(pid);
+void ProcessTable::on_mapping(const MappingRecord& record) {
+    const std::string file = record.file_key();
+    if (!is_wanted(record.pid) || (!file.empty() && foreign_files_.contains(file))) return;
+    const bool was_mapped = is_mapped(record);
+    const Look look = look_at(record.pid);
     if (file.empty() || !look.conclusive || foreign_files_.size() >= max_foreign_files) return;
-    const bool holds_one = std::any_of(look.interpreters.begin(), look.interpreters.end(),
-                                       [&file](const auto& id) { return id.empty() || id == file; });
+    // The record may be of a program that the process no longer runs, or the process may be a zombie: then
+    // the look says nothing about this file.
+    if (!was_mapped || !is_mapped(record)) return;
+    // Without a build-id in the record or in an interpreter's file the two cannot be compared.
+    const bool holds_one = std::any_of(
+        look.interpreters.begin(), look.interpreters.end(),
+        [&record](const auto& id) { return id.empty() || record.build_id.empty() || id == record.build_id; });
     if (!holds_one) foreign_files_.insert(file);
 }
 
 void ProcessTable::on_fork(HostPid parent, HostPid child) {
-    if (parent == child) return;
+    if (parent == child || !is_wanted(child)) return;
     const auto* of_parent = note(parent);
     if (!of_parent) return;
     const auto start = read_start_time(child);
@@ -165,7 +205,9 @@ void ProcessTable::on_fork(HostPid parent, HostPid child) {
     remember(child, std::move(copy));
 }
 
-void ProcessTable::on_exec(HostPid pid) { examine(pid); }
+void ProcessTable::on_exec(HostPid pid) {
+    if (is_wanted(pid)) examine(pid);
+}
 
 void ProcessTable::on_exit(HostPid pid) {
     unsettled_.erase(pid.value);

@@ -9,12 +9,14 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "layout/database.h"
 #include "process/discover.h"
 #include "process/ids.h"
 #include "process/image_cache.h"
+#include "process/perf_record.h"
 #include "records.h"
 #include "result.h"
 
@@ -39,16 +41,16 @@ class ProcessTable {
     using WalkerFor = std::function<Result<uint32_t>(const Layout&)>;
     using Say = std::function<void(const std::string&)>;
 
-    // processes_fd: the map `processes`; stays the caller's, as the database does.
-    ProcessTable(const Database& database, int processes_fd, WalkerFor walker_for, Say say);
+    // processes_fd: the map `processes`; stays the caller's, as the database does. pids: the only processes to look at;
+    // empty: all.
+    ProcessTable(const Database& database, int processes_fd, std::vector<uint32_t> pids, WalkerFor walker_for, Say say);
 
-    // Looks at every process of /proc. Fails only if /proc cannot be read.
+    // Looks at every process of /proc that is wanted. Fails only if /proc cannot be read.
     Result<void> scan();
     // Looks at one process (anew) and makes its entry what it now is.
     void examine(HostPid pid) { look_at(pid); }
-    // A file was mapped executable. file: what identifies it (build-id, or device and inode); a file that is known to
-    // hold no interpreter costs a look-up only.
-    void on_mapping(HostPid pid, const std::string& file);
+    // A file was mapped executable. One that is known to hold no interpreter costs a look-up only.
+    void on_mapping(const MappingRecord& record);
     void on_fork(HostPid parent, HostPid child);
     void on_exec(HostPid pid);
     void on_exit(HostPid pid);
@@ -62,6 +64,10 @@ class ProcessTable {
     bool waiting() const { return !unsettled_.empty(); }
 
     const ProcessNote* note(HostPid pid) const;
+    // All of them, by ascending pid. Valid until the table is called again.
+    std::vector<std::pair<HostPid, const ProcessNote*>> notes() const;
+    // Processes that could not be looked at for want of rights.
+    size_t unreadable() const { return unreadable_.size(); }
     // Python processes seen since the start (forked ones included).
     size_t seen() const { return seen_; }
 
@@ -72,17 +78,20 @@ class ProcessTable {
         std::vector<std::string> interpreters;  // build-ids of the files with a CPython in them; "" for one without
     };
     Look look_at(HostPid pid);
+    bool is_wanted(HostPid pid) const;
     void put(const PythonProcess& process);
     void remember(HostPid pid, ProcessNote note);
 
     const Database& database_;
     int processes_fd_;
+    std::vector<uint32_t> pids_;
     WalkerFor walker_for_;
     Say say_;
     ImageCache images_;
     std::unordered_map<int32_t, ProcessNote> notes_;
     std::unordered_set<std::string> foreign_files_;
     std::unordered_map<int32_t, int> unsettled_;  // pid -> attempts
+    std::unordered_set<int32_t> unreadable_;
     size_t seen_ = 0;
 };
 

@@ -13,6 +13,8 @@
 #include <iterator>
 #include <unordered_set>
 
+#include "collect/pinned_map.h"
+#include "collect/rights.h"
 #include "decode/code_object.h"
 #include "process/memory.h"
 #include "process/online_cpus.h"
@@ -58,13 +60,22 @@ void Session::say(LogLevel level, const std::string& message) const {
     if (options_.log) options_.log(level, message);
 }
 
+void Session::say_messages(const std::string& messages) const {
+    size_t begin = 0;
+    while (begin < messages.size()) {
+        const size_t end = std::min(messages.find('\n', begin), messages.size());
+        if (end > begin) say(LogLevel::debug, "libbcc: " + messages.substr(begin, end - begin));
+        begin = end + 1;
+    }
+}
+
 Result<std::string> Session::text() {
     std::string text = render_entry(options_.render, kernel_);
     std::vector<const Layout*> layouts;
     for (const auto& walker : walkers_) layouts.push_back(walker.layout);
     if (!table_) {
         // Nothing is loaded yet: which layouts the processes of this moment want.
-        ProcessTable preview{database_, -1,
+        ProcessTable preview{database_, -1, options_.render.pids,
                              [&layouts](const Layout& layout) -> Result<uint32_t> {
                                  if (std::find(layouts.begin(), layouts.end(), &layout) == layouts.end())
                                      layouts.push_back(&layout);
@@ -131,7 +142,7 @@ void Session::finish_build(uint32_t index) {
     Walker& walker = walkers_[index];
     const auto outcome = walker.build->finish();
     walker.build.reset();
-    if (!outcome.messages.empty()) say(LogLevel::debug, outcome.messages);
+    say_messages(outcome.messages);
     if (outcome.programs) {
         // The walker itself last: whoever finds it finds the others.
         const char* const arrays[] = {"walkers", "steppers", "identifiers", "collectors", "senders"};
@@ -171,6 +182,13 @@ Result<void> Session::watch(int fd) {
 }
 
 Result<void> Session::start() {
+    if (auto permitted = check_right_to_load(); !permitted) return permitted;
+    // Keys and values as in dialect/bcc.h.
+    const auto& filters = options_.render;
+    if (!filters.cgroup_map.empty())
+        if (auto pinned = check_pinned_map(filters.cgroup_map, 8, 8); !pinned) return pinned;
+    if (!filters.mntns_map.empty())
+        if (auto pinned = check_pinned_map(filters.mntns_map, 8, 4); !pinned) return pinned;
     epoll_fd_ = epoll_create1(EPOLL_CLOEXEC);
     if (epoll_fd_ < 0) return Error{fmt::format("epoll: {}", std::strerror(errno)), -errno};
     const auto outcome = modules_.add("the entry program", render_entry(options_.render, kernel_),
@@ -178,7 +196,7 @@ Result<void> Session::start() {
                                        {"on_fork", ProgramKind::raw_tracepoint},
                                        {"on_exec", ProgramKind::raw_tracepoint},
                                        {"on_exit", ProgramKind::raw_tracepoint}});
-    if (!outcome.messages.empty()) say(LogLevel::debug, outcome.messages);
+    say_messages(outcome.messages);
     if (!outcome.programs) return outcome.programs.error();
     const auto& entry = *outcome.programs;
     modules_.release_compiler_memory();
@@ -201,7 +219,7 @@ Result<void> Session::start() {
             tracepoint_fds_.push_back(fd);
         }
         table_ = std::make_unique<ProcessTable>(
-            database_, modules_.map_fd("processes"), [this](const Layout& layout) { return walker_for(layout); },
+            database_, modules_.map_fd("processes"), options_.render.pids, [this](const Layout& layout) { return walker_for(layout); },
             [this](const std::string& message) { say(LogLevel::info, message); });
         if (auto scanned = table_->scan(); !scanned) return scanned;
         if (auto built = wait_for_builds(); !built) return built;
@@ -221,7 +239,7 @@ void Session::drain_kernel_records() {
             if (record.parent_pid != record.pid) table.on_fork(record.parent_pid, record.pid);
         }
         void on_exit(const ExitRecord& record) override { table.on_exit(record.pid); }
-        void on_mapping(const MappingRecord& record) override { table.on_mapping(record.pid, record.file_key()); }
+        void on_mapping(const MappingRecord& record) override { table.on_mapping(record); }
         void on_lost(const LostRecord& record) override {
             self.say(LogLevel::info, fmt::format("{} records of the kernel were lost: looking at all processes again", record.lost));
             rescan = true;

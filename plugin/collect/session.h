@@ -75,6 +75,11 @@ class Session {
     // Addresses, leaf first.
     std::vector<uint64_t> kernel_stack(int32_t id) const;
     const ProcessNote* note(uint32_t pid) const { return table_ ? table_->note(HostPid{static_cast<int32_t>(pid)}) : nullptr; }
+    // Of all Python processes seen, by ascending pid.
+    std::vector<std::pair<HostPid, const ProcessNote*>> notes() const {
+        return table_ ? table_->notes() : std::vector<std::pair<HostPid, const ProcessNote*>>{};
+    }
+    size_t unreadable_processes() const { return table_ ? table_->unreadable() : 0; }
     size_t stacks() const { return stacks_.size(); }
     size_t code_objects() const { return codes_.codes(); }
     size_t python_processes() const { return table_ ? table_->seen() : 0; }
@@ -82,6 +87,8 @@ class Session {
   private:
     Session(const Database& database, SessionOptions options, const KernelFacts& kernel);
     void say(LogLevel level, const std::string& message) const;
+    // What libbcc and LLVM wrote: line by line, with its origin.
+    void say_messages(const std::string& messages) const;
     // The index of a layout's walker. It is compiled beside what goes on; until it is in place, the entry program
     // counts its processes as not set up.
     Result<uint32_t> walker_for(const Layout& layout);

@@ -127,6 +127,8 @@ Result<CodeObject> decode_code_record(std::span<const std::byte> record, const L
     code.version = head.version;
     code.first_line = head.first_line;
     code.flags = head.flags;
+    if (layout.offset("PyCodeObject", "_co_firsttraceable"))
+        code.first_traceable = static_cast<int32_t>(std::min<uint32_t>(head.first_traceable, INT32_MAX / 2) * 2);
     code.line_format = layout.line_table;
 
     std::span<const std::byte> data = record.subspan(code_data_begin);
@@ -173,7 +175,7 @@ Result<ClassName> decode_class_record(std::span<const std::byte> record) {
     decoded.id = head.class_id;
     decoded.pid = head.pid;
     decoded.cut = text.error != 0 || text.bytes > text.copied;
-    decoded.name = decode_utf8(data.first(text.copied), decoded.cut);
+    decoded.name = decode_byte_string(data.first(text.copied), decoded.cut);
     if (const size_t dot = decoded.name.rfind('.'); dot != std::string::npos) decoded.name.erase(0, dot + 1);
     return decoded;
 }

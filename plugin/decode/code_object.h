@@ -41,6 +41,8 @@ struct CodeObject {
     std::string filename;
     int32_t first_line = 0;
     uint32_t flags = 0;  // co_flags
+    // From 3.11 on: byte offset of the first instruction that belongs to a line (2 * _co_firsttraceable).
+    std::optional<int32_t> first_traceable;
     LineTable line_format{};
     std::vector<uint8_t> lines;
     bool name_cut = false;  // these four: only the beginning is there (nothing, if a read failed)

@@ -10,10 +10,6 @@ namespace {
 // end.
 constexpr size_t max_cached = 1u << 18;
 
-// co_flags of code objects that the interpreter makes for itself (CO_NO_MONITORING_EVENTS,
-// Include/cpython/code.h, 3.13).
-constexpr uint32_t co_no_monitoring_events = 0x2000000;
-
 std::string with_cut_mark(const std::string& text, bool cut) {
     return cut ? text + "..." : text;
 }
@@ -67,7 +63,7 @@ bool CodeTable::add(const CodeObject& code) {
     if (!code.qualname.empty()) entry.qualname = intern(with_cut_mark(code.qualname, code.qualname_cut));
     entry.filename = intern(with_cut_mark(code.filename, code.filename_cut));
     entry.first_line = code.first_line;
-    entry.flags = code.flags;
+    entry.first_traceable = code.first_traceable;
     entry.line_format = code.line_format;
     entry.lines = code.lines;
     entry.lines_cut = code.lines_cut;
@@ -134,22 +130,20 @@ std::vector<Frame> CodeTable::resolve(const Stack& stack) {
     std::vector<Frame> frames;
     frames.reserve(stack.frames.size());
     for (const pyperf_frame& frame : stack.frames) {
-        if (!is_init_helper(frame.code_id)) {
+        if (!is_incomplete(frame)) {
             frames.push_back(resolve(frame));
         } else if ((frame.flags & PYPERF_FRAME_ENTRY) != 0 && !frames.empty()) {
-            // The helper closed its C call's group: now the frame that it called does.
+            // It closed its C call's group: now the frame that it called does.
             frames.back().entry = true;
         }
     }
     return frames;
 }
 
-bool CodeTable::is_init_helper(uint64_t code_id) const {
-    const auto found = codes_.find(code_id);
-    if (found == codes_.end()) return false;
-    const Entry& code = found->second;
-    return code.first_line == 0 && (code.flags & co_no_monitoring_events) != 0 && code.name == "__init__" &&
-           code.filename == "__init__";
+bool CodeTable::is_incomplete(const pyperf_frame& frame) const {
+    if ((frame.flags & PYPERF_FRAME_GENERATOR) != 0) return false;
+    const auto found = codes_.find(frame.code_id);
+    return found != codes_.end() && found->second.first_traceable && frame.instruction < *found->second.first_traceable;
 }
 
 }  // namespace pyperf

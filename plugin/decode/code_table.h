@@ -48,12 +48,13 @@ class CodeTable {
     // The frame's name, file and line.
     Frame resolve(const pyperf_frame& frame);
 
-    // All frames of a stack, leaf first, without those that are not the program's own (is_init_helper).
+    // All frames of a stack, leaf first, without the incomplete ones.
     std::vector<Frame> resolve(const Stack& stack);
 
-    // True for the frame that 3.13 and later push between a class's caller and its __init__
-    // (_Py_InitCleanup, Python/specialize.c, 3.13): it is no function of the program.
-    bool is_init_helper(uint64_t code_id) const;
+    // True for a frame (3.11 and later) that is in the chain but has not begun: the interpreter itself does not show it
+    // (_PyFrame_IsIncomplete, Include/internal/pycore_frame.h, 3.11 to 3.13). The frame that 3.13 and later push between
+    // a class's caller and its __init__ (_Py_InitCleanup, Python/specialize.c, 3.13) never gets beyond that.
+    bool is_incomplete(const pyperf_frame& frame) const;
 
   private:
     struct Entry {
@@ -61,7 +62,7 @@ class CodeTable {
         std::string_view qualname;
         std::string_view filename;
         int32_t first_line = 0;
-        uint32_t flags = 0;
+        std::optional<int32_t> first_traceable;
         LineTable line_format{};
         std::vector<uint8_t> lines;
         bool lines_cut = false;

@@ -88,18 +88,4 @@ std::string decode_byte_string(std::span<const std::byte> data, bool cut) {
     return std::string(text);
 }
 
-std::string decode_utf8(std::span<const std::byte> data, bool cut) {
-    const std::string_view text = as_chars(data);
-    std::string out;
-    out.reserve(text.size());
-    size_t at = 0;
-    while (at < text.size()) {
-        const Utf8Step step = next_utf8(text.substr(at));
-        if (step.cut && cut) break;
-        append_utf8(out, step.code_point);
-        at += step.bytes;
-    }
-    return out;
-}
-
 }  // namespace pyperf

@@ -39,12 +39,9 @@ Result<UnicodeState> read_unicode_state(uint32_t state, const UnicodeStateBits& 
 Result<std::string> decode_unicode(uint32_t state, std::span<const std::byte> data,
                                    const UnicodeStateBits& bits);
 
-// A byte string (2.7's str) as UTF-8: kept if it is valid UTF-8, else each byte is taken for a Latin-1
-// character. `cut`: `data` is only the beginning of the string, so a sequence that its end cuts off is left
-// off.
+// A byte string (2.7's str, a type's tp_name) as UTF-8: kept if it is valid UTF-8, else each byte is taken
+// for a Latin-1 character. `cut`: `data` is only the beginning of the string, so a sequence that its end cuts
+// off is left off.
 std::string decode_byte_string(std::span<const std::byte> data, bool cut);
-
-// Text that should be UTF-8 already (a type's tp_name): bytes that are not become U+FFFD. `cut` as above.
-std::string decode_utf8(std::span<const std::byte> data, bool cut);
 
 }  // namespace pyperf

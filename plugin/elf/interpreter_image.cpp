@@ -23,6 +23,7 @@ enum Name : size_t {
     kRuntime,
     kCodeType,
     kFrameType,
+    kInstanceType,
     kNone,
     kCurrent,
     kInterpHead,
@@ -45,6 +46,7 @@ constexpr std::array<std::string_view, kNames> kSymbolNames = {"Py_GetVersion",
                                                                "_PyRuntime",
                                                                "PyCode_Type",
                                                                "PyFrame_Type",
+                                                               "PyInstance_Type",
                                                                "_Py_NoneStruct",
                                                                "_PyThreadState_Current",
                                                                "interp_head",
@@ -209,6 +211,7 @@ Result<std::optional<InterpreterImage>> examine_interpreter(const ElfImage& imag
 
     found.code_type = address(symbols[kCodeType]);
     found.frame_type = address(symbols[kFrameType]);
+    found.instance_type = address(symbols[kInstanceType]);
     found.none = address(symbols[kNone]);
     std::optional<TypeObject> code_type;
     if (found.code_type) code_type = read_type_object(image, *found.code_type, "code");
@@ -242,7 +245,7 @@ Result<std::optional<InterpreterImage>> examine_interpreter(const ElfImage& imag
         found.gil_last_holder = address(symbols[kGilLastHolder]);
     }
 
-    for (const Name name : {kRuntime, kCodeType, kFrameType, kNone, kCurrent}) {
+    for (const Name name : {kRuntime, kCodeType, kFrameType, kInstanceType, kNone, kCurrent}) {
         if (image.relocations_name(kSymbolNames[name])) found.replaceable.emplace(kSymbolNames[name]);
     }
 

@@ -48,6 +48,7 @@ struct InterpreterImage {
     std::optional<uint64_t> runtime;          // _PyRuntime (3.7 and later)
     std::optional<uint64_t> code_type;        // PyCode_Type
     std::optional<uint64_t> frame_type;       // PyFrame_Type
+    std::optional<uint64_t> instance_type;    // PyInstance_Type (2.7)
     std::optional<uint64_t> none;             // _Py_NoneStruct
     std::optional<uint64_t> current;          // _PyThreadState_Current (2.7, 3.6)
     std::optional<uint64_t> interp_head;      // the pointer to the first interpreter state, of every version

@@ -32,7 +32,8 @@ void resolve_addresses(LoadedInterpreter& loaded) {
     const InterpreterImage& image = *loaded.image;
     const uint64_t bias = loaded.load_bias;
     loaded.addresses = {placed(image.runtime, bias),      placed(image.code_type, bias),
-                        placed(image.frame_type, bias),   placed(image.none, bias),
+                        placed(image.frame_type, bias),   placed(image.instance_type, bias),
+                        placed(image.none, bias),
                         placed(image.current, bias),      placed(image.interp_head, bias),
                         placed(image.auto_tls_key, bias), placed(image.key_head, bias),
                         placed(image.gil_locked, bias),   placed(image.gil_last_holder, bias)};
@@ -52,6 +53,7 @@ void apply_copies(LoadedInterpreter& loaded, const std::map<std::string, uint64_
     InterpreterAddresses& addresses = loaded.addresses;
     moved("PyCode_Type", addresses.code_type);
     moved("PyFrame_Type", addresses.frame_type);
+    moved("PyInstance_Type", addresses.instance_type);
     moved("_Py_NoneStruct", addresses.none);
     moved("_PyThreadState_Current", addresses.current);
     const int64_t by = moved("_PyRuntime", addresses.runtime);
@@ -59,8 +61,15 @@ void apply_copies(LoadedInterpreter& loaded, const std::map<std::string, uint64_
     if (by != 0 && addresses.interp_head) addresses.interp_head.value += static_cast<uint64_t>(by);
 }
 
-Initialised is_initialised(const ProcessMemory& memory, TargetAddress interp_head) {
+Initialised is_initialised(const ProcessMemory& memory, const std::vector<Mapping>& mappings,
+                           TargetAddress interp_head) {
     if (!interp_head) return Initialised::unknown;
+    // The dynamic linker maps a file as a whole first, and its data in its place a little later: until then
+    // other bytes of the file lie at the data's addresses.
+    const bool has_data = std::ranges::any_of(mappings, [interp_head](const Mapping& mapping) {
+        return mapping.writable && mapping.start <= interp_head.value && interp_head.value < mapping.end;
+    });
+    if (!has_data) return Initialised::no;
     const auto head = memory.read<uint64_t>(interp_head);
     if (!head) return Initialised::unknown;
     return *head != 0 ? Initialised::yes : Initialised::no;
@@ -153,7 +162,9 @@ pyperf_process PythonProcess::record() const {
     entry.interp_head_addr = at.interp_head.value;
     entry.gil_locked_addr = at.gil_locked.value;
     entry.gil_last_holder_addr = at.gil_last_holder.value;
+    entry.instance_type_addr = interpreter.addresses.instance_type.value;
     entry.code_type_addr = at.code_type.value;
+    entry.instance_type_addr = at.instance_type.value;
     entry.current_tls = interpreter.current_tls;
     entry.bound_tls = interpreter.bound_tls;
     entry.libc = libc.layout;
@@ -181,7 +192,7 @@ Result<std::optional<PythonProcess>> examine_process(HostPid pid, ImageCache& ca
     for (LoadedInterpreter& loaded : found->interpreters) {
         resolve_addresses(loaded);
         apply_copies(loaded, found->copied);
-        loaded.initialised = is_initialised(memory, loaded.addresses.interp_head);
+        loaded.initialised = is_initialised(memory, *mappings, loaded.addresses.interp_head);
         loaded.current_tls = resolve_slot(memory, loaded, loaded.image->current_tls);
         loaded.bound_tls = resolve_slot(memory, loaded, loaded.image->bound_tls);
     }

@@ -25,6 +25,7 @@ struct InterpreterAddresses {
     TargetAddress runtime;
     TargetAddress code_type;
     TargetAddress frame_type;
+    TargetAddress instance_type;
     TargetAddress none;
     TargetAddress current;
     TargetAddress interp_head;

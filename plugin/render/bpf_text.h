@@ -13,6 +13,7 @@ extern const std::string_view tick;
 extern const std::string_view entry;
 extern const std::string_view process_events;
 extern const std::string_view thread_state;
+extern const std::string_view code_identity;
 extern const std::string_view first_argument;
 extern const std::string_view gil;
 extern const std::string_view walk;

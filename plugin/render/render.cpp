@@ -184,7 +184,8 @@ Result<std::string> render_walker(const RenderOptions& options, const KernelFact
         return Error{fmt::format("layout {} lacks {}: make it again with pyoffsets generate", layout.name, missing)};
     }
     return preamble(options, kernel) + layout_defines(layout) +
-           join({records, scratch, dialect_bcc, tick, thread_state, first_argument, gil, walk, code_object});
+           join({records, scratch, dialect_bcc, tick, thread_state, code_identity, first_argument, gil, walk,
+                 code_object});
 }
 
 }  // namespace pyperf

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "collect/kernel_facts.h"
 #include "layout/layout.h"
+#include "render/kernel_facts.h"
 #include "result.h"
 
 namespace pyperf {

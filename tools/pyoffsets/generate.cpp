@@ -133,7 +133,8 @@ Result<void> generate(const Options& options, const Words& words) {
         if (!parsed) return parsed.error();
         *bound = *parsed;
     }
-    if (version < layout->first || layout->last < version)
+    // With a header of another release in the place of its own it stands for that one.
+    if (options.replacements.empty() && (version < layout->first || layout->last < version))
         return Error{fmt::format("{} itself is not in the range {} to {}", version.to_string(),
                                  layout->first.to_string(), layout->last.to_string())};
     layout->name = !options.name.empty()     ? options.name

@@ -13,7 +13,7 @@ struct Options {
     std::optional<uint64_t> duration_seconds;
     std::optional<uint32_t> frequency_hz;
     std::optional<uint64_t> period_ns;
-    std::vector<uint32_t> pids;
+    std::vector<uint32_t> pids;  // ascending, each once
     std::vector<uint32_t> tids;
     bool user_only = false;
     bool kernel_only = false;
@@ -21,7 +21,7 @@ struct Options {
     bool delimited = false;
     bool annotate = false;
     bool raw_addresses = false;
-    bool folded = false;
+    bool folded = false;  // by -f or by the ending of `output`
     std::optional<uint32_t> cpu;
     std::string cgroup_map;
     std::string mntns_map;
@@ -38,8 +38,8 @@ struct Options {
     std::vector<std::string> command;  // what stands behind "--"
 };
 
-// Reads the command line. Nothing: the program is to end with `exit_code` (help and version were printed, or one line
-// about what is wrong with the words).
+// Reads the command line. Nothing: the program is to end with `exit_code` (help and version were printed, or
+// one line about what is wrong with the words).
 std::optional<Options> parse_options(int argc, char** argv, int& exit_code);
 
 }  // namespace pyperf::tool

@@ -12,17 +12,31 @@
 #include <utility>
 
 namespace pyperf::tool {
+namespace {
 
-std::optional<OutputFile> OutputFile::open(const std::string& path, std::string& error) {
+std::FILE* stream_of(int fd) {
+    std::FILE* stream = fd < 0 ? nullptr : fdopen(fd, "w");
+    if (fd >= 0 && !stream) {
+        const int code = errno;
+        close(fd);
+        errno = code;
+    }
+    return stream;
+}
+
+}  // namespace
+
+Result<OutputFile> OutputFile::open(const std::string& path) {
     const auto refuse = [&](const char* why) {
-        error = fmt::format("cannot write {}: {}", path, why);
-        return std::nullopt;
+        return Error{fmt::format("cannot write {}: {}", path, why), -EACCES};
     };
     struct stat place {};
-    const bool exists = stat(path.c_str(), &place) == 0;
+    const bool exists = lstat(path.c_str(), &place) == 0;
     if (exists && S_ISDIR(place.st_mode)) return refuse("it is a directory");
     if (exists && !S_ISREG(place.st_mode)) {
-        std::FILE* stream = std::fopen(path.c_str(), "we");
+        // Never a rename onto a link such as /dev/stdout. The kernel's own rules about whose links to follow
+        // (fs.protected_symlinks) hold for open, so no path is resolved here.
+        std::FILE* stream = stream_of(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
         if (!stream) return refuse(std::strerror(errno));
         return OutputFile{stream, path, ""};
     }
@@ -30,14 +44,17 @@ std::optional<OutputFile> OutputFile::open(const std::string& path, std::string&
     std::string temporary = path + ".XXXXXX";
     const int fd = mkostemp(temporary.data(), O_CLOEXEC);
     if (fd < 0) return refuse(std::strerror(errno));
-    // mkostemp makes it private; a profile gets what any new file gets.
+    // mkostemp makes it private; a profile gets what any new file gets, or what the file had that it
+    // replaces.
     const mode_t mask = umask(0);
     umask(mask);
-    fchmod(fd, exists ? place.st_mode & 0777 : 0666 & ~mask);
-    std::FILE* stream = fdopen(fd, "w");
+    if ((exists && fchown(fd, place.st_uid, place.st_gid) != 0) ||
+        fchmod(fd, exists ? place.st_mode & 0777 : 0666 & ~mask) != 0) {
+        // Not ours to give away: it stays private.
+    }
+    std::FILE* stream = stream_of(fd);
     if (!stream) {
         const int code = errno;
-        ::close(fd);
         unlink(temporary.c_str());
         return refuse(std::strerror(code));
     }
@@ -49,21 +66,41 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
       path_(std::move(other.path_)),
       temporary_(std::exchange(other.temporary_, "")) {}
 
+OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
+    std::swap(stream_, other.stream_);
+    std::swap(path_, other.path_);
+    std::swap(temporary_, other.temporary_);
+    return *this;
+}
+
 OutputFile::~OutputFile() {
     if (stream_) std::fclose(stream_);
     if (!temporary_.empty()) unlink(temporary_.c_str());
 }
 
-bool OutputFile::commit(std::string& error) {
+bool OutputFile::finish() {
+    std::FILE* stream = std::exchange(stream_, nullptr);
+    bool whole = std::ferror(stream) == 0 && std::fflush(stream) == 0;
+    struct stat place {};
+    // A link to a plain file: what the file had behind the new end goes.
+    if (whole && temporary_.empty() && fstat(fileno(stream), &place) == 0 && S_ISREG(place.st_mode)) {
+        const off_t end = ftello(stream);
+        whole = end >= 0 && ftruncate(fileno(stream), end) == 0;
+    }
+    const int code = errno;
+    const bool closed = std::fclose(stream) == 0;
+    if (!whole) errno = code;
+    return whole && closed && (temporary_.empty() || std::rename(temporary_.c_str(), path_.c_str()) == 0);
+}
+
+Result<void> OutputFile::commit() {
     errno = 0;
-    const bool whole = std::ferror(stream_) == 0;
-    const bool closed = std::fclose(std::exchange(stream_, nullptr)) == 0;
-    if (!whole || !closed || (!temporary_.empty() && std::rename(temporary_.c_str(), path_.c_str()) != 0)) {
-        error = fmt::format("cannot write {}: {}", path_, std::strerror(errno ? errno : EIO));
-        return false;
+    if (!finish()) {
+        const int code = errno ? errno : EIO;
+        return Error{fmt::format("cannot write {}: {}", path_, std::strerror(code)), -code};
     }
     temporary_.clear();
-    return true;
+    return {};
 }
 
 }  // namespace pyperf::tool

@@ -1,5 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The summary for people: where each tick went, what it cost, what was left out and what to do about it.
+// Pure.
 #pragma once
-#include <pyperf/pyperf.h>
+
 #include <string>
-namespace pyperf::tool { struct OwnCost { double cpu_seconds = 0; uint64_t rss_anon_kib = 0; };
-std::string summary_text(const pyperf_totals&, const OwnCost&); std::string summary_json(const pyperf_totals&, const OwnCost&); }
+
+#include "run_facts.h"
+
+namespace pyperf::tool {
+
+// Lines of at most 80 columns, as long as no single word is longer.
+std::string summary_text(const RunFacts& facts);
+
+}  // namespace pyperf::tool

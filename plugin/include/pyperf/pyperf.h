@@ -144,12 +144,17 @@ enum pyperf_class {
 /* "complete", "truncated", ... as in the summary and its JSON form; NULL for another number. */
 PYPERF_API const char *pyperf_class_name(unsigned int tick_class);
 
+enum pyperf_python_frame_flags {
+    PYPERF_PYTHON_FRAME_UNKNOWN = 1u << 0, /* nothing is known of its code object: the name is a placeholder */
+};
 struct pyperf_python_frame {
-    const char *name;   /* qualified name (3.11+); else Class.name or name. UTF-8, as it is: escape it before printing */
-    const char *file;   /* co_filename, UTF-8 */
-    int32_t line;       /* 1 and up; 0: not known */
-    uint32_t flags;     /* reserved */
-    uint64_t code;      /* address of the code object in the target */
+    const char *name;    /* qualified name (3.11+); else Class.name or name. UTF-8, as it is: escape it before printing */
+    const char *file;    /* co_filename, UTF-8; "" when it is not known */
+    uint32_t name_bytes; /* of both, without the NUL behind them: they may hold others */
+    uint32_t file_bytes;
+    int32_t line;        /* 1 and up; 0: not known */
+    uint32_t flags;
+    uint64_t code;       /* identifies the code object */
 };
 
 struct pyperf_kernel_frame {
@@ -178,8 +183,8 @@ struct pyperf_sample {
 typedef int (*pyperf_sample_fn)(void *context, const struct pyperf_sample *sample);
 
 /* Calls fn for each different sample until it returns non-zero, and returns that. Samples and what they point to are
- * valid during the call, strings as long as the session. Ticks of class FILTERED, IDLE (unless asked for) and LOST have
- * no sample. To be called after pyperf_session_stop(). */
+ * valid during the call, the strings of frames as long as the session (and equal ones are the same pointer). Ticks of
+ * class FILTERED, IDLE and LOST have no sample. To be called after pyperf_session_stop(). */
 PYPERF_API int pyperf_session_samples(struct pyperf_session *session, pyperf_sample_fn fn, void *context);
 
 struct pyperf_totals {
@@ -199,6 +204,7 @@ struct pyperf_totals {
     uint64_t kernel_stacks_missed;        /* kernel stacks that did not fit */
     uint64_t routes[5];                   /* thread states by route: attached, bound, listed, remembered, unproven */
     uint64_t duration_ns;                 /* from start to stop */
+    uint64_t processes_not_examined;      /* whose memory maps this process has no right to read */
 };
 PYPERF_API int pyperf_session_totals(struct pyperf_session *session, struct pyperf_totals *out);
 
@@ -222,6 +228,11 @@ struct pyperf_process_info {
 };
 /* Looks at one process. -ESRCH: no such process; -ENOENT: no CPython in it. Strings live until the next call with db. */
 PYPERF_API int pyperf_examine(struct pyperf_db *db, uint32_t pid, struct pyperf_process_info *out);
+
+typedef int (*pyperf_process_fn)(void *context, const struct pyperf_process_info *process);
+/* Calls fn for each Python process that the session has seen, those that have ended included, by ascending pid, until it
+ * returns non-zero, and returns that. What it is given is valid during the call. None with PYPERF_KERNEL_ONLY. */
+PYPERF_API int pyperf_session_processes(struct pyperf_session *session, pyperf_process_fn fn, void *context);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,14 @@
+"""How a case ends when it does not pass."""
+
+
+class Failure(Exception):
+    """What the profile shows is not what is true."""
+
+
+class Missing(Exception):
+    """The case cannot be run here: what is missing, and for what."""
+
+
+def require(condition, message):
+    if not condition:
+        raise Failure(message)

@@ -1,0 +1,84 @@
+# -*- coding: utf-8 -*-
+"""Names and files of every kind of text, also such that would break a line of output."""
+import ast
+import sys
+
+import truth
+
+TEXTS = [
+    u"caf\xe9_\xfc\xdf\xff",
+    u"\u0444\u0443\u043d\u043a\u0446\u0438\u044f",
+    u"\u51fd\u6570\u540d",
+    u"\U0001f40d\U0001f600",
+    u"mixed a\xe9\u0444\u51fd\U0001f40d",
+    u"semi;colon;",
+    u"new\nline\r\ttab",
+    u"back\\slash\\n\\x41",
+    u"nothing (here:1)",
+    u"count 12",
+    u"[truncated]",
+    u"\x1b[31mred\x1b[0m\x07\x7f",
+    u"c1\x85\x9b31m",
+    u"separators\u2028\u2029",
+    u"right\u202eto\u2066left\u200f",
+    u"</script>&amp;%s%n{}",
+    u" ",
+    u"n" * 250,
+]
+
+FUNCTION = """
+def name():
+    burn(work)
+"""
+SOURCE = """
+class Name(object):
+    def name(self):
+        burn(work)
+
+def name():
+    Name().name()
+"""
+
+
+def native(text):
+    return text.encode("utf-8") if sys.version_info < (3,) else text
+
+
+def place(name, file, source=SOURCE):
+    """A function, a class and its method of this name, in this file."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if getattr(node, "name", "").lower() == "name":
+            node.name = name
+        if isinstance(node, ast.Name) and node.id == "Name":
+            node.id = name + ("class" if sys.version_info >= (3,) else b"class")
+        if isinstance(node, ast.Attribute):
+            node.attr = name
+        if isinstance(node, ast.ClassDef):
+            node.name += "class" if sys.version_info >= (3,) else b"class"
+    space = {"burn": lambda work: None, "work": truth.work}
+    eval(compile(tree, file, "exec"), space)
+    return space, name
+
+
+PLACES = [place(native(text), native(u"/" + text + u"/" + text + u".py")) for text in TEXTS]
+if sys.version_info < (3,):
+    PLACES.append(place(b"bytes \xe9\xff\xc3", b"/bytes \xfe.py"))
+else:
+    PLACES.append(place("bytes", u"/bytes \udce9\udcff.py"))  # how Python 3 keeps a file name that is no UTF-8
+PLACES.append(place("nul\0inside", "nul.py", FUNCTION))  # a class cannot be called so
+PLACES.append(place("long_path", "/directory" * 90 + "/file.py"))
+
+
+def places():
+    for space, name in PLACES:
+        space["burn"] = truth.burn
+        space[name]()
+
+
+try:
+    with open("/proc/self/comm", "wb") as comm:
+        comm.write(u";\u0444\\\n\x1b(".encode("utf-8"))
+except (IOError, OSError):
+    pass
+truth.run(places)

@@ -1,0 +1,1 @@
+pyperf_unit_test(render render_test.cpp)

@@ -1,0 +1,3 @@
+pyperf_unit_test(tools output_file_test.cpp stack_counts_test.cpp summary_test.cpp)
+find_package(nlohmann_json REQUIRED)
+target_link_libraries(unit_tools PRIVATE pyperf_tool_parts nlohmann_json::nlohmann_json)
