@@ -1,8 +1,9 @@
 """The CPython interpreters of this machine, as scripts/interpreters lists them."""
+import os
 import pathlib
 import subprocess
 
-from failure import Missing
+from failure import Missing, Unavailable
 
 LABELS = ["2.7", "3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13",
           "deb3.13", "deb3.14", "deb3.15", "3.13t", "3.14t", "3.15t"]
@@ -43,8 +44,20 @@ def read_interpreters(tsv=None):
     return found
 
 
+def why_unavailable(label):
+    """Why scripts/interpreters could not make it, if that is not this machine's fault; else None."""
+    cache = pathlib.Path(os.environ.get("PYPERF_TEST_CACHE", "/var/cache/pyperf-tests"))
+    try:
+        lines = (cache / "unavailable").read_text().splitlines()
+    except OSError:
+        return None
+    return dict(line.split("\t", 1) for line in lines if "\t" in line).get(label)
+
+
 def interpreter(found, label):
     if label not in found:
+        if reason := why_unavailable(label):
+            raise Unavailable(f"no interpreter {label}: {reason}")
         raise Missing(f"no interpreter {label}: scripts/interpreters {label} makes it")
     chosen = found[label]
     if not (chosen.root / chosen.python.lstrip("/")).exists():

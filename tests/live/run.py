@@ -17,7 +17,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from failure import Failure, Missing  # noqa: E402
+from failure import Failure, Missing, Unavailable  # noqa: E402
 from interpreters import LABELS, SOURCE, interpreter, read_interpreters  # noqa: E402
 from profile_run import Pyperf  # noqa: E402
 from target import Stage  # noqa: E402
@@ -82,6 +82,8 @@ def run_case(case, pyperf, tsv):
             importlib.import_module(f"cases.{name}").check(run)
     except Missing as missing:
         print(f"{case}: SKIPPED: {missing}")
+        if isinstance(missing, Unavailable):
+            return SKIPPED
         return 1 if os.environ.get("PYPERF_REQUIRE_ALL") == "1" else SKIPPED
     except Failure as failure:
         print(f"{case}: FAILED: {failure}")
