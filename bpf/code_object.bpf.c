@@ -173,10 +173,10 @@ int collect(struct bpf_perf_event_data *ctx)
     return 0;
 }
 
-ALWAYS_INLINE u32 piece_read(struct pyperf_code_record *code, u32 at, struct pyperf_text *piece, u64 data, u64 bytes,
-                             u32 most)
+ALWAYS_INLINE u32 piece_read(struct pyperf_code_record *code, u32 at, struct pyperf_text *piece, u64 object, u64 data,
+                             u64 bytes, u32 most)
 {
-    piece->address = data;
+    piece->address = object; /* user space finds the data behind its header, as here */
     piece->bytes = bytes;
     piece->copied = 0;
     piece->error = 0;
@@ -203,7 +203,7 @@ ALWAYS_INLINE u32 bytes_read(struct pyperf_code_record *code, u32 at, struct pyp
     u64 data = object + OFF_PyBytesObject_ob_sval;
 #endif
     piece->state = 0;
-    return piece_read(code, at, piece, data, length, most);
+    return piece_read(code, at, piece, object, data, length, most);
 }
 
 ALWAYS_INLINE u32 string_read(struct pyperf_code_record *code, u32 at, struct pyperf_text *piece, u64 object, u32 most)
@@ -217,8 +217,8 @@ ALWAYS_INLINE u32 string_read(struct pyperf_code_record *code, u32 at, struct py
     u32 kind = (state >> OFF_PyASCIIObject_state_kind_shift) & 7;
     u32 ascii = (state >> OFF_PyASCIIObject_state_ascii_shift) & 1;
     piece->state = state;
-    return piece_read(code, at, piece, object + (ascii ? SIZE_PyASCIIObject : SIZE_PyCompactUnicodeObject),
-                      length * kind, most);
+    return piece_read(code, at, piece, object,
+                      object + (ascii ? SIZE_PyASCIIObject : SIZE_PyCompactUnicodeObject), length * kind, most);
 #endif
 }
 

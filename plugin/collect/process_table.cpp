@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 
 #include "layout/resolver.h"
 #include "process/identity.h"
@@ -37,6 +38,15 @@ bool is_mapped(const MappingRecord& record) {
                return mapping.start <= record.address.value && record.address.value < mapping.end &&
                       mapping.path == record.path;
            });
+}
+
+// What a file without an interpreter is remembered by. Anybody can give a file the build-id of a Python that is not
+// running yet, and so hide it, if the build-id alone were enough: the name must be the same, too, and what is called like
+// an interpreter is looked at every time.
+std::string foreign_key(const MappingRecord& record) {
+    const auto name = record.path.substr(record.path.rfind('/') + 1);
+    if (name.starts_with("python") || name.starts_with("libpython")) return {};
+    return record.file_key() + ' ' + name;
 }
 
 }  // namespace
@@ -180,7 +190,7 @@ ProcessTable::Look ProcessTable::look_at(HostPid pid) {
 }
 
 void ProcessTable::on_mapping(const MappingRecord& record) {
-    const std::string file = record.file_key();
+    const std::string file = foreign_key(record);
     if (!is_wanted(record.pid) || (!file.empty() && foreign_files_.contains(file))) return;
     const bool was_mapped = is_mapped(record);
     const Look look = look_at(record.pid);

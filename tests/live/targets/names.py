@@ -38,6 +38,18 @@ class Name(object):
 def name():
     Name().name()
 """
+# Longer than what is sent with a sample: the rest is fetched. Every place in them is different.
+LONG_NAMES = [
+    u"".join(u"%d," % number for number in range(500)),
+    u"".join(u"\u51fd%d," % number for number in range(500)),
+]
+# Its line table is longer than what is sent with a sample, and its last line is right only with the whole table.
+LONG_FUNCTION = """
+def name():
+    x = 0
+""" + "".join("    x = %d\n" % (number % 7) for number in range(6000)) + """
+    burn(work)
+"""
 
 
 def native(text):
@@ -67,6 +79,8 @@ if sys.version_info < (3,):
 else:
     PLACES.append(place("bytes", u"/bytes \udce9\udcff.py"))  # how Python 3 keeps a file name that is no UTF-8
 PLACES.append(place("nul\0inside", "nul.py", FUNCTION))  # a class cannot be called so
+PLACES += [place(native(name), "/long_name.py", FUNCTION) for name in LONG_NAMES]
+PLACES.append(place("long_function", "/long_function.py", LONG_FUNCTION))
 PLACES.append(place("long_path", "/directory" * 90 + "/file.py"))
 
 
