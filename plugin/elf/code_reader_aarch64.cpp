@@ -59,8 +59,8 @@ class Reader {
                 return true;
             case ARM64_INS_MRS:
                 if (arm.op_count == 2) {
-                    const bool pointer = static_cast<unsigned>(arm.operands[1].reg) == kTpidrEl0 ||
-                                         static_cast<unsigned>(arm.operands[1].imm) == kTpidrEl0;
+                    // A system register's number is none of capstone's enumeration: read it as a number.
+                    const bool pointer = static_cast<uint32_t>(arm.operands[1].imm) == kTpidrEl0;
                     registers_.set(register_index(arm.operands[0].reg),
                                    pointer ? RegisterValue{Kind::thread_pointer, 0, 0} : RegisterValue{});
                 }
