@@ -161,7 +161,7 @@ def check_interrupt(tool, target, directory):
         running = subprocess.Popen(tool("-U", "-F", "999", "-p", str(target.pid), "--summary-json", str(summary)),
                                    stdout=subprocess.PIPE, stderr=err, text=True, preexec_fn=die_with_parent)
         deadline = time.monotonic() + 30
-        while "Hit Ctrl-C to end." not in (directory / "err").read_text():
+        while "Ctrl-C to end." not in (directory / "err").read_text():
             require(time.monotonic() < deadline and running.poll() is None, "no header")
             time.sleep(0.05)
         time.sleep(2)
@@ -171,7 +171,7 @@ def check_interrupt(tool, target, directory):
         stderr = err.read()
         err.close()
         require(running.returncode == 0, f"exit code {running.returncode} after signal {number}:\n{stderr}")
-        require(stderr.startswith(f"Sampling at 999 Hertz of PID {target.pid} by Python stack... Hit Ctrl-C to end.\n"),
+        require(stderr.startswith(f"Sampling at 999 Hertz of PID {target.pid} by Python stack... Ctrl-C to end.\n"),
                 f"the header:\n{stderr}")
         blocks = read_screen(out)
         counts = [block.count for block in blocks]
