@@ -60,6 +60,7 @@ Result<SessionOptions> translate(const pyperf_session_opts& given) {
     if (given.ring_bytes != 0) render.ring_bytes = ring_bytes(given.ring_bytes);
     if (given.cgroup_map) render.cgroup_map = given.cgroup_map;
     if (given.mntns_map) render.mntns_map = given.mntns_map;
+    if (given.program) options.program = given.program;
     if (given.log) {
         options.log = [log = given.log, context = given.log_context](LogLevel level, const std::string& message) {
             log(context, static_cast<pyperf_log_level>(level), message.c_str());

@@ -16,7 +16,9 @@
 #include "collect/pinned_map.h"
 #include "collect/rights.h"
 #include "decode/code_object.h"
+#include "layout/resolver.h"
 #include "process/memory.h"
+#include "process/program.h"
 #include "process/online_cpus.h"
 
 namespace pyperf {
@@ -162,6 +164,14 @@ void Session::finish_build(uint32_t index) {
     start_builds();
 }
 
+// The walker that a program will need, begun before its interpreter is mapped.
+void Session::prepare_for(const std::string& program) {
+    const auto image = expected_interpreter(program);
+    if (!image) return;
+    const Resolution resolution = resolve_layout(database_, *image, "");
+    if (resolution.layout) (void)walker_for(*resolution.layout);  // a refusal is met again once it runs
+}
+
 // Waits for every build, hearing of new processes meanwhile. -EINTR after a signal.
 Result<void> Session::wait_for_builds() {
     const auto building = [this] {
@@ -222,6 +232,7 @@ Result<void> Session::start() {
             database_, modules_.map_fd("processes"), options_.render.pids, [this](const Layout& layout) { return walker_for(layout); },
             [this](const std::string& message) { say(LogLevel::info, message); });
         if (auto scanned = table_->scan(); !scanned) return scanned;
+        if (!options_.program.empty()) prepare_for(options_.program);
         if (auto built = wait_for_builds(); !built) return built;
     }
     auto ticks = Ticks::start(options_.ticks, entry[0]);

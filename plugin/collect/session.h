@@ -33,6 +33,7 @@ enum class LogLevel { warning = 1, info = 2, debug = 3 };
 struct SessionOptions {
     RenderOptions render;
     TickOptions ticks;
+    std::string program;  // about to be started: its walker is wanted when the session starts; may be empty
     std::function<void(LogLevel, const std::string&)> log;  // may be empty
 };
 
@@ -95,6 +96,7 @@ class Session {
     void start_builds();
     void finish_build(uint32_t index);
     Result<void> wait_for_builds();
+    void prepare_for(const std::string& program);
     Result<void> watch(int fd);
     void drain_kernel_records();
     void on_record(std::span<const std::byte> record);

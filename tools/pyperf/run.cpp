@@ -112,6 +112,7 @@ SessionHandle open_session(pyperf_db* db, const Options& options, const std::vec
     wanted.hash_storage_size = options.hash_storage_size;
     wanted.cgroup_map = options.cgroup_map.empty() ? nullptr : options.cgroup_map.c_str();
     wanted.mntns_map = options.mntns_map.empty() ? nullptr : options.mntns_map.c_str();
+    wanted.program = options.command.empty() ? nullptr : options.command.front().c_str();
     wanted.log = print_log;
     wanted.log_context = &verbose;
     pyperf_session* opened = nullptr;

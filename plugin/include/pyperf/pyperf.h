@@ -105,6 +105,7 @@ struct pyperf_session_opts {
     const char *mntns_map;       /* ... of mount namespace ids */
     pyperf_log_fn log;
     void *log_context;
+    const char *program; /* about to be started, as for execvp(3): the walker of its interpreter is ready in time */
 };
 
 /* Makes a session and renders its BPF text; nothing is loaded yet. opts may be NULL. db must outlive it. */

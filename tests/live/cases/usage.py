@@ -141,8 +141,7 @@ def check_rights(tool, directory):
 def check_commands(tool, target, directory):
     """pyperf -- COMMAND: its exit code, its words, its profile."""
     script = directory / "burns.py"
-    # Long enough for the layout's walker to be compiled meanwhile.
-    script.write_text("import sys, time\ndef burns():\n    while time.process_time() < 3: sum(range(20000))\nburns()\n"
+    script.write_text("import sys, time\ndef burns():\n    while time.process_time() < 1.2: sum(range(20000))\nburns()\n"
                       "print('said by the command')\nsys.exit(7)\n")
     python = target.process.args[0]
     done = execute(tool("-f", "-U", "-F", "999", "--", python, str(script))).require(7)
