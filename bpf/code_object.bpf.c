@@ -45,7 +45,7 @@ ALWAYS_INLINE void process_mark_exact(struct scratch *s)
 
 /* Frames that one run of `identify` or `collect` deals with; they call themselves for the rest. The verifier takes its
  * time for each step, while the kernel allows 32 tail calls in a tick. */
-#define FRAMES_PER_RUN 256
+#define FRAMES_PER_RUN 128
 
 /* Called by the program before it with s->cursor = 0. */
 int identify(struct bpf_perf_event_data *ctx)
@@ -288,7 +288,8 @@ ALWAYS_INLINE int class_send(void *ctx, struct scratch *s, struct outbox *o, u64
 }
 #endif
 
-/* Objects that one run of the program sends. Of the kernel's 32 tail calls the deepest walk leaves 15. */
+/* Objects that one run of the program sends. Of the 32 tail calls that the kernel allows in a tick the
+ * deepest walk leaves 4, one of up to 128 frames 28. */
 #define SEND_ROUNDS 8
 
 int send(struct bpf_perf_event_data *ctx)

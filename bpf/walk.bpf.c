@@ -11,7 +11,7 @@
 
 /* Steps of one run of the program: it calls itself until the end is seen. The verifier follows each step's branches,
  * and keeps at most 8,192 of them in mind (1,000,000 instructions in all). */
-#define WALK_STEPS 256
+#define WALK_STEPS 192
 /* Shims take steps but are no frames; a chain of more is taken for broken. */
 #define WALK_STEPS_MAX (2 * PYPERF_MAX_FRAMES)
 

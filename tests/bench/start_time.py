@@ -2,8 +2,8 @@
 
     sudo python3 tests/bench/start_time.py --pyperf build/release/tools/pyperf/pyperf [--busy]
 
-The first sample is taken for there when the summary counts ticks: a run of one second lasts as long as it takes to start,
-and one second more. Processes wait, or with --busy take all the CPU they get.
+pyperf prints its header when the ticks run; the first sample comes with the first tick (here within 20 ms). Processes
+wait, or with --busy take all the CPU they get.
 """
 import argparse
 import json
@@ -16,6 +16,8 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PYENV = pathlib.Path(os.environ.get("PYENV_ROOT", os.path.expanduser("~/.pyenv"))) / "versions"
 
+ALL = ("2.7", "3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
+
 
 def main():
     parser = argparse.ArgumentParser()
@@ -24,7 +26,7 @@ def main():
     parser.add_argument("--runs", type=int, default=5)
     args = parser.parse_args()
     code = "while True: pass" if args.busy else "import time\ntime.sleep(1000)"
-    for minors in ((), ("3.11",), ("3.9", "3.11", "3.13"), ("2.7", "3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13")):
+    for minors in ((), ("3.11",), ("3.9", "3.11", "3.13"), ALL):
         pythons = [str(sorted(PYENV.glob(f"{minor}.*/bin/python"))[-1]) for minor in minors]
         targets = [subprocess.Popen([python, "-c", code]) for python in pythons]
         if len(minors) > 3:  # ten processes
@@ -35,9 +37,13 @@ def main():
             for _ in range(args.runs):
                 with tempfile.NamedTemporaryFile() as summary:
                     begin = time.monotonic()
-                    subprocess.run([args.pyperf, "--offsets", str(ROOT / "offsets"), "-f", "--summary-json", summary.name,
-                                    "1"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-                    starts.append(time.monotonic() - begin - 1)
+                    profiler = subprocess.Popen([args.pyperf, "--offsets", str(ROOT / "offsets"), "--summary-json",
+                                                 summary.name, "1"],
+                                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                    while not profiler.stderr.readline().startswith("Sampling at"):
+                        pass
+                    starts.append(time.monotonic() - begin)
+                    profiler.communicate()
                     memory.append(json.load(open(summary.name))["rss_anon_kib"])
         finally:
             for target in targets:
