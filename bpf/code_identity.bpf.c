@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR Apache-2.0) */
 /*
- * Code objects are more than their addresses: these are reused. A code object's id is made of what it is: where it lies,
- * its name, file name and line table, its first line, its version.
+ * Code objects are more than their addresses: these are reused. A code object's id is made of what it is: where it
+ * lies, its name, file name and line table, its first line, its version.
  */
 
 ALWAYS_INLINE u64 mix(u64 hash, u64 value)

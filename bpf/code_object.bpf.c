@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR Apache-2.0) */
 /*
- * A stack of code objects' ids is the content that is counted and sent. Three programs: `identify` reads all code objects
- * of the stack and finds out whether it is the stack it was at the last check; `collect` lists what of it user space does
- * not have yet; `send` sends that, calling itself until all is sent, and then the stack.
+ * A stack of code objects' ids is the content that is counted and sent. Three programs: `identify` reads all code
+ * objects of the stack and finds out whether it is the stack it was at the last check; `collect` lists what of it user
+ * space does not have yet; `send` sends that, calling itself until all is sent, and then the stack.
  */
 
 /* The class's id, or 0 if what a frame calls cls is no class. */
 #if RULE_frame_chain == FRAME_CHAIN_frame_object
 #define TPFLAGS_TYPE_SUBCLASS (1UL << 31) /* Py_TPFLAGS_TYPE_SUBCLASS, object.h */
-ALWAYS_INLINE u64 class_identify(struct scratch *s, u64 class, u32 flags, u64 *name)
+ALWAYS_INLINE u64 class_identify(struct scratch *s, u64 type, u32 flags, u64 *name)
 {
     if (flags & PYPERF_FRAME_CLS) {
-        u64 metaclass = target_read_u64(class + OFF_PyObject_ob_type);
+        u64 metaclass = target_read_u64(type + OFF_PyObject_ob_type);
         if (!(target_read_u64(metaclass + OFF_PyTypeObject_tp_flags) & TPFLAGS_TYPE_SUBCLASS))
             return 0;
     }
-    *name = target_read_u64(class + OFF_PyTypeObject_tp_name);
-    return mix(mix(s->key.pid, class), *name) | 1;
+    *name = target_read_u64(type + OFF_PyTypeObject_tp_name);
+    return mix(mix(s->key.pid, type), *name) | 1;
 }
 #endif
 
@@ -72,9 +72,9 @@ int identify(struct bpf_perf_event_data *ctx)
         u64 class_id = 0;
 #if RULE_frame_chain == FRAME_CHAIN_frame_object
         first_argument_forget_other(s, a->code[i], id);
-        if (a->class[i]) {
+        if (a->first_type[i]) {
             u64 name;
-            class_id = class_identify(s, a->class[i], s->stack.frames[i].flags, &name);
+            class_id = class_identify(s, a->first_type[i], s->stack.frames[i].flags, &name);
         }
 #endif
         s->stack.frames[i].class_id = class_id;
@@ -217,8 +217,8 @@ ALWAYS_INLINE u32 string_read(struct pyperf_code_record *code, u32 at, struct py
     u32 kind = (state >> OFF_PyASCIIObject_state_kind_shift) & 7;
     u32 ascii = (state >> OFF_PyASCIIObject_state_ascii_shift) & 1;
     piece->state = state;
-    return piece_read(code, at, piece, object,
-                      object + (ascii ? SIZE_PyASCIIObject : SIZE_PyCompactUnicodeObject), length * kind, most);
+    return piece_read(code, at, piece, object, object + (ascii ? SIZE_PyASCIIObject : SIZE_PyCompactUnicodeObject),
+                      length * kind, most);
 #endif
 }
 
@@ -259,23 +259,23 @@ ALWAYS_INLINE int code_send(void *ctx, struct scratch *s, struct outbox *o, u64 
 }
 
 #if RULE_frame_chain == FRAME_CHAIN_frame_object
-ALWAYS_INLINE int class_send(void *ctx, struct scratch *s, struct outbox *o, u64 class, u32 flags)
+ALWAYS_INLINE int class_send(void *ctx, struct scratch *s, struct outbox *o, u64 type, u32 flags)
 {
-    struct pyperf_class_record *r = &o->class;
+    struct pyperf_class_record *r = &o->type;
     u64 name = 0;
     r->type = PYPERF_RECORD_CLASS;
     r->pid = s->key.pid;
-    r->class_id = class_identify(s, class, flags, &name);
-    r->class_addr = class;
+    r->class_id = class_identify(s, type, flags, &name);
+    r->class_addr = type;
     r->name.state = 0;
     r->name.reserved = 0;
     r->name.copied = 0;
     r->name.bytes = 0;
     r->name.error = 1;
 #ifdef OFF_PyClassObject_cl_name
-    u64 metaclass = target_read_u64(class + OFF_PyObject_ob_type);
+    u64 metaclass = target_read_u64(type + OFF_PyObject_ob_type);
     if (!(target_read_u64(metaclass + OFF_PyTypeObject_tp_flags) & TPFLAGS_TYPE_SUBCLASS)) /* an old-style class */
-        name = target_read_u64(class + OFF_PyClassObject_cl_name) + OFF_PyStringObject_ob_sval;
+        name = target_read_u64(type + OFF_PyClassObject_cl_name) + OFF_PyStringObject_ob_sval;
 #endif
     r->name.address = name;
     int copied = target_read_string(r->data, sizeof(r->data), (void *)name);
@@ -310,7 +310,7 @@ int send(struct bpf_perf_event_data *ctx)
 #if RULE_frame_chain == FRAME_CHAIN_frame_object
         if (what & UNKNOWN_CLASS) {
             id = s->stack.frames[i].class_id;
-            error = class_send(ctx, s, o, a->class[i], s->stack.frames[i].flags);
+            error = class_send(ctx, s, o, a->first_type[i], s->stack.frames[i].flags);
         } else
 #endif
             error = code_send(ctx, s, o, a->code[i], id);

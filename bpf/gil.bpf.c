@@ -36,7 +36,7 @@ ALWAYS_INLINE struct gil gil_read(struct pyperf_process *process, u64 state)
 #elif defined(OFF__PyRuntimeState_ceval_gil_locked) /* 3.7 - 3.11 */
     locked_addr = process->runtime_addr + OFF__PyRuntimeState_ceval_gil_locked;
     holder_addr = process->runtime_addr + OFF__PyRuntimeState_ceval_gil_last_holder;
-#else /* 3.6: two statics */
+#else                                               /* 3.6: two statics */
     locked_addr = process->gil_locked_addr;
     holder_addr = process->gil_last_holder_addr;
 #endif
@@ -123,7 +123,8 @@ ALWAYS_INLINE void states_record(struct scratch *s, struct pyperf_process *proce
             s->key.pthread_id = PYPERF_PTHREAD_ID_ERROR;
         else
             s->key.pthread_id = created == s->thread_pointer + process->libc.thread_id_delta
-                                    ? PYPERF_PTHREAD_ID_MATCH : PYPERF_PTHREAD_ID_MISMATCH;
+                                    ? PYPERF_PTHREAD_ID_MATCH
+                                    : PYPERF_PTHREAD_ID_MISMATCH;
     }
 #endif
 }

@@ -22,10 +22,10 @@ enum pyperf_tick_class {
     PYPERF_TICK_NOT_SET_UP = 4,       /* the interpreter is being set up, torn down, or not yet proven */
     PYPERF_TICK_UNSUPPORTED = 5,      /* an interpreter without a layout that could be proven */
     PYPERF_TICK_NOT_PYTHON = 6,
-    PYPERF_TICK_FILTERED = 7,         /* by the user's own options */
-    PYPERF_TICK_IDLE = 8,             /* the idle task (pid 0), unless asked for */
-    PYPERF_TICK_LOST = 9,             /* a buffer or map was full */
-    PYPERF_TICK_STALE_CODE = 10,      /* a code object was replaced since its last check */
+    PYPERF_TICK_FILTERED = 7,    /* by the user's own options */
+    PYPERF_TICK_IDLE = 8,        /* the idle task (pid 0), unless asked for */
+    PYPERF_TICK_LOST = 9,        /* a buffer or map was full */
+    PYPERF_TICK_STALE_CODE = 10, /* a code object was replaced since its last check */
     PYPERF_TICK_CLASSES = 11,
 };
 
@@ -36,15 +36,15 @@ enum pyperf_counter {
     PYPERF_COUNTER_RUNS,                            /* how many those were */
     PYPERF_COUNTER_FRAMES,                          /* Python frames walked in them */
     PYPERF_COUNTER_STACKS_SENT,
-    PYPERF_COUNTER_STACKS_RESENT_FULL,              /* known stacks sent again, for the map of sent ones is full */
+    PYPERF_COUNTER_STACKS_RESENT_FULL, /* known stacks sent again, for the map of sent ones is full */
     PYPERF_COUNTER_CODES_SENT,
-    PYPERF_COUNTER_RECORDS_DROPPED,                 /* ring full: the record is sent again with the next tick */
-    PYPERF_COUNTER_COUNTS_FULL,                     /* counts map full: the tick was sent as a record */
-    PYPERF_COUNTER_ROUTE_CURRENT,                   /* thread state found: the attached one, proven */
-    PYPERF_COUNTER_ROUTE_BOUND,                     /* ... the one bound to the thread */
-    PYPERF_COUNTER_ROUTE_LIST,                      /* ... by the interpreters' lists */
-    PYPERF_COUNTER_ROUTE_CACHE,                     /* ... remembered from an earlier tick, proven again */
-    PYPERF_COUNTER_ROUTE_UNPROVEN,                  /* a thread state that is not this thread's: not used */
+    PYPERF_COUNTER_RECORDS_DROPPED, /* ring full: the record is sent again with the next tick */
+    PYPERF_COUNTER_COUNTS_FULL,     /* counts map full: the tick was sent as a record */
+    PYPERF_COUNTER_ROUTE_CURRENT,   /* thread state found: the attached one, proven */
+    PYPERF_COUNTER_ROUTE_BOUND,     /* ... the one bound to the thread */
+    PYPERF_COUNTER_ROUTE_LIST,      /* ... by the interpreters' lists */
+    PYPERF_COUNTER_ROUTE_CACHE,     /* ... remembered from an earlier tick, proven again */
+    PYPERF_COUNTER_ROUTE_UNPROVEN,  /* a thread state that is not this thread's: not used */
     PYPERF_COUNTERS,
 };
 
@@ -99,12 +99,12 @@ struct pyperf_tls_slot {
 
 /* The C library's own layout, for pthread keys and the DTV. */
 struct pyperf_libc {
-    __s32 key_block;        /* glibc: offset from the thread pointer of the first block of key slots */
-    __s32 key_table;        /* glibc: ... of the table of further blocks, for keys above 31; musl: of `tsd` */
-    __u32 key_indirect;     /* 1 (musl): value is at *(tp + key_table) + 8 * key */
-    __s32 dtv;              /* offset from the thread pointer of the pointer to the DTV */
-    __u32 dtv_entry_bytes;  /* 16 glibc, 8 musl */
-    __s32 thread_id_delta;  /* PyThreadState.thread_id == thread pointer + this */
+    __s32 key_block;       /* glibc: offset from the thread pointer of the first block of key slots */
+    __s32 key_table;       /* glibc: ... of the table of further blocks, for keys above 31; musl: of `tsd` */
+    __u32 key_indirect;    /* 1 (musl): value is at *(tp + key_table) + 8 * key */
+    __s32 dtv;             /* offset from the thread pointer of the pointer to the DTV */
+    __u32 dtv_entry_bytes; /* 16 glibc, 8 musl */
+    __s32 thread_id_delta; /* PyThreadState.thread_id == thread pointer + this */
 };
 
 /* Map `processes`: by process id (tgid), as the host's root namespace numbers it. 0 in an address: not there. */
@@ -117,14 +117,14 @@ struct pyperf_process {
     __u64 interp_head_addr; /* address of the pointer to the first interpreter state */
     __u64 gil_locked_addr;  /* 3.6: gil_locked and gil_last_holder; later versions have them in the layout */
     __u64 gil_last_holder_addr;
-    __u64 code_type_addr;   /* PyCode_Type: every code object's ob_type */
-    __u64 instance_type_addr; /* 2.7: PyInstance_Type, of instances of old-style classes */
+    __u64 code_type_addr;               /* PyCode_Type: every code object's ob_type */
+    __u64 instance_type_addr;           /* 2.7: PyInstance_Type, of instances of old-style classes */
     struct pyperf_tls_slot current_tls; /* _Py_tss_tstate (3.12+) */
     struct pyperf_tls_slot bound_tls;   /* _Py_tss_gilstate (3.15+) */
     struct pyperf_libc libc;
-    __u32 layout;           /* index in the program arrays */
-    __u32 state;            /* enum pyperf_process_state */
-    __u32 exact;            /* 1: code objects of this process get replaced; identify each frame */
+    __u32 layout; /* index in the program arrays */
+    __u32 state;  /* enum pyperf_process_state */
+    __u32 exact;  /* 1: code objects of this process get replaced; identify each frame */
     __u32 reserved;
 };
 
@@ -177,11 +177,11 @@ struct pyperf_stack_record {
 
 /* A piece of a record's data: what was read of an object in the target. */
 struct pyperf_text {
-    __u64 address;      /* of the str or bytes object (of the characters for a class's tp_name) */
-    __u64 bytes;        /* that it has; more than `copied`: the rest is still in the target */
-    __u32 copied;       /* bytes of it in this record */
-    __u32 state;        /* unicode: the word with kind and flags; else 0 */
-    __u32 error;        /* 1: a read failed */
+    __u64 address; /* of the str or bytes object (of the characters for a class's tp_name) */
+    __u64 bytes;   /* that it has; more than `copied`: the rest is still in the target */
+    __u32 copied;  /* bytes of it in this record */
+    __u32 state;   /* unicode: the word with kind and flags; else 0 */
+    __u32 error;   /* 1: a read failed */
     __u32 reserved;
 };
 
@@ -196,9 +196,9 @@ struct pyperf_code_record {
     __u64 code_id;
     __u64 code_addr;
     __s32 first_line;
-    __u32 flags; /* co_flags */
-    __u32 layout; /* index, as in pyperf_process */
-    __u32 version; /* co_version, 0 where there is none */
+    __u32 flags;           /* co_flags */
+    __u32 layout;          /* index, as in pyperf_process */
+    __u32 version;         /* co_version, 0 where there is none */
     __u32 first_traceable; /* 3.11+: code units before it belong to no line; a frame there has not started */
     __u32 reserved;
     struct pyperf_text name;

@@ -18,7 +18,7 @@
 
 /* Where a walk is between two programs. */
 struct walk {
-    u64 frame;     /* to look at next; 0: the chain's end */
+    u64 frame; /* to look at next; 0: the chain's end */
     u64 hash;
     u64 milestone; /* a frame passed before: meeting it again means that the chain is a ring (Brent) */
     u32 steps;
@@ -30,19 +30,19 @@ struct scratch {
     u64 start_ns;
     u64 thread_pointer;
     struct walk walk;
-    u64 window_base;    /* address of window[0] in the target */
-    u64 window_last;    /* a frame at up to window_base + this lies in the window whole */
+    u64 window_base; /* address of window[0] in the target */
+    u64 window_last; /* a frame at up to window_base + this lies in the window whole */
     u64 content_id;
-    u64 code_type;      /* of the process: address of PyCode_Type */
-    u64 instance_type;  /* of the process (2.7) */
+    u64 code_type;     /* of the process: address of PyCode_Type */
+    u64 instance_type; /* of the process (2.7) */
     u32 layout;
     u32 exact;
-    u32 cursor;         /* place of the program that calls itself: in the frames, or in `unknown` */
+    u32 cursor; /* place of the program that calls itself: in the frames, or in `unknown` */
     u32 unknown_count;
-    u32 unsent;         /* 1: some record did not get through */
-    u32 replaced;       /* 1: the walk relied on what a code object was that is no more */
-    u64 seen[SEEN_SLOTS];         /* ids met in this tick: recursion shows one code object many times */
-    u16 unknown[UNKNOWN_MAX];     /* frames (| UNKNOWN_CLASS) whose code object (or class) is to be sent */
+    u32 unsent;               /* 1: some record did not get through */
+    u32 replaced;             /* 1: the walk relied on what a code object was that is no more */
+    u64 seen[SEEN_SLOTS];     /* ids met in this tick: recursion shows one code object many times */
+    u16 unknown[UNKNOWN_MAX]; /* frames (| UNKNOWN_CLASS) whose code object (or class) is to be sent */
     u8 window[WINDOW_BYTES + FRAME_HEADER_MAX];
     /* The record as it goes to user space. */
     struct pyperf_stack_record stack;
@@ -51,14 +51,14 @@ struct scratch {
 /* The frames' addresses in the target, by the index of stack.frames. */
 struct addresses {
     u64 code[PYPERF_MAX_FRAMES];
-    u64 class[PYPERF_MAX_FRAMES]; /* up to 3.10: the class (or cls) of the first argument, 0: none */
+    u64 first_type[PYPERF_MAX_FRAMES]; /* up to 3.10: the class (or cls) of the first argument, 0: none */
 };
 
 /* A record of a code object or class while it is put together. */
 struct outbox {
     u8 head[CODE_HEAD_MAX];
     struct pyperf_code_record code;
-    struct pyperf_class_record class;
+    struct pyperf_class_record type;
 };
 
 /* Up to 3.10: does a code object's first argument have the name self or cls? A direct-mapped memory, for asking the

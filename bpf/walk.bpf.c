@@ -22,7 +22,7 @@
  * different counts behind would have to be followed along each of them. */
 ALWAYS_INLINE volatile u32 *frame_count(struct scratch *s) { return &s->stack.frame_count; }
 
-ALWAYS_INLINE void frame_add(struct scratch *s, struct addresses *a, struct walk *w, u64 code, u64 class,
+ALWAYS_INLINE void frame_add(struct scratch *s, struct addresses *a, struct walk *w, u64 code, u64 type,
                              s32 instruction, u32 flags)
 {
     u32 i = *frame_count(s) & (PYPERF_MAX_FRAMES - 1); /* it is less: masked for the verifier, without a branch */
@@ -33,9 +33,9 @@ ALWAYS_INLINE void frame_add(struct scratch *s, struct addresses *a, struct walk
     w->hash = mix(w->hash, code);
     w->hash = mix(w->hash, (u32)instruction | (u64)flags << 32);
 #if RULE_frame_chain == FRAME_CHAIN_frame_object
-    a->class[i] = class;
-    if (class)
-        w->hash = mix(w->hash, class);
+    a->first_type[i] = type;
+    if (type)
+        w->hash = mix(w->hash, type);
 #endif
 }
 
@@ -57,8 +57,8 @@ ALWAYS_INLINE int walk_step(struct scratch *s, struct addresses *a, struct walk 
     if (!code)
         return WALK_TORN;
     u32 flags = PYPERF_FRAME_ENTRY; /* each frame is one C call of the eval loop */
-    u64 class = frame_class(s, w->frame, code, &flags);
-    frame_add(s, a, w, code, class, last * RULE_instruction_unit, flags);
+    u64 type = frame_class(s, w->frame, code, &flags);
+    frame_add(s, a, w, code, type, last * RULE_instruction_unit, flags);
     w->frame = f[0];
     return WALK_GOES_ON;
 }

@@ -15,9 +15,13 @@ using namespace pyperf;
 
 extern "C" {
 
-const char* pyperf_version_string(void) { return PYPERF_VERSION_STRING; }
+const char* pyperf_version_string(void) {
+    return PYPERF_VERSION_STRING;
+}
 
-const char* pyperf_last_error(void) { return api::last_error(); }
+const char* pyperf_last_error(void) {
+    return api::last_error();
+}
 
 int pyperf_db_open(const pyperf_db_opts* given, pyperf_db** out) {
     return api::guarded([&] {
@@ -28,26 +32,33 @@ int pyperf_db_open(const pyperf_db_opts* given, pyperf_db** out) {
         } else {
             directories = Database::default_directories();
         }
-        for (size_t i = 0; i < options.more_directory_count; ++i) directories.emplace_back(options.more_directories[i]);
+        for (size_t i = 0; i < options.more_directory_count; ++i)
+            directories.emplace_back(options.more_directories[i]);
         auto db = std::make_unique<pyperf_db>();
         db->database = Database::open(directories);
         if (db->database.entries().empty()) {
             std::string places;
             for (const auto& directory : directories) places += (places.empty() ? "" : ", ") + directory;
             const auto& warnings = db->database.warnings();
-            return api::fail({fmt::format("no layout found{}{}{}{}: install pyperf-offsets, or name a directory with "
-                                          "--offsets",
-                                          places.empty() ? "" : " in ", places, warnings.empty() ? "" : "; ", warnings.empty() ? "" : warnings.front()),
-                              -ENOENT});
+            return api::fail(
+                {fmt::format("no layout found{}{}{}{}: install pyperf-offsets, or name a directory with "
+                             "--offsets",
+                             places.empty() ? "" : " in ", places, warnings.empty() ? "" : "; ",
+                             warnings.empty() ? "" : warnings.front()),
+                 -ENOENT});
         }
         *out = db.release();
         return 0;
     });
 }
 
-void pyperf_db_close(pyperf_db* db) { delete db; }
+void pyperf_db_close(pyperf_db* db) {
+    delete db;
+}
 
-size_t pyperf_db_layout_count(const pyperf_db* db) { return db->database.entries().size(); }
+size_t pyperf_db_layout_count(const pyperf_db* db) {
+    return db->database.entries().size();
+}
 
 const char* pyperf_db_warning(const pyperf_db* db, size_t index) {
     const auto& warnings = db->database.warnings();
@@ -60,8 +71,8 @@ int pyperf_examine(pyperf_db* db, uint32_t pid, pyperf_process_info* out) {
         if (!process) return api::fail(process.error());
         if (!*process) return api::fail({fmt::format("process {} has no CPython in it", pid), -ENOENT});
         const auto& interpreter = (*process)->interpreter;
-        const auto c_library =
-            (*process)->libc.kind == LibcKind::unknown ? std::string_view{} : to_string((*process)->libc.kind);
+        const auto c_library = (*process)->libc.kind == LibcKind::unknown ? std::string_view{}
+                                                                          : to_string((*process)->libc.kind);
         const auto resolution = resolve_layout(db->database, *interpreter.image, c_library);
         db->image = interpreter.path;
         db->build_id = interpreter.image->build_id;

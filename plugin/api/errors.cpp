@@ -16,6 +16,8 @@ int fail(const Error& error) {
     return error.code < 0 ? error.code : -EIO;
 }
 
-const char* last_error() { return message().c_str(); }
+const char* last_error() {
+    return message().c_str();
+}
 
 }  // namespace pyperf::api

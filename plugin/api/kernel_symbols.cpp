@@ -15,7 +15,8 @@ const char* KernelSymbols::name(uint64_t address) {
     if (!table_) table_ = bcc_symcache_new(-1, nullptr);
     bcc_symbol symbol{};
     std::string& name = names_[address];
-    if (table_ && bcc_symcache_resolve_no_demangle(table_, address, &symbol) == 0 && symbol.name) name = symbol.name;
+    if (table_ && bcc_symcache_resolve_no_demangle(table_, address, &symbol) == 0 && symbol.name)
+        name = symbol.name;
     return name.empty() ? nullptr : name.c_str();
 }
 

@@ -15,8 +15,8 @@ class KernelSymbols {
     KernelSymbols(const KernelSymbols&) = delete;
     KernelSymbols& operator=(const KernelSymbols&) = delete;
 
-    // The function that holds the address; nullptr: not known. Lives as long as this object. The table is read with the
-    // first question.
+    // The function that holds the address; nullptr: not known. Lives as long as this object. The table is
+    // read with the first question.
     const char* name(uint64_t address);
 
   private:

@@ -44,7 +44,8 @@ Result<SessionOptions> translate(const pyperf_session_opts& given) {
     render.show_thread_state = has(PYPERF_SHOW_THREAD_STATE);
     render.show_pthread_id = has(PYPERF_SHOW_PTHREAD_ID);
     render.perf_buffer = has(PYPERF_PERF_BUFFER);
-    if (render.user_only && render.kernel_only) return Error{"user stacks only and kernel stacks only contradict", -EINVAL};
+    if (render.user_only && render.kernel_only)
+        return Error{"user stacks only and kernel stacks only contradict", -EINVAL};
     if (given.sample_hz != 0 && given.sample_period != 0)
         return Error{"a frequency and a period contradict", -EINVAL};
     if (given.sample_hz > 1'000'000) return Error{"more than 1,000,000 ticks a second", -EINVAL};
@@ -62,7 +63,8 @@ Result<SessionOptions> translate(const pyperf_session_opts& given) {
     if (given.mntns_map) render.mntns_map = given.mntns_map;
     if (given.program) options.program = given.program;
     if (given.log) {
-        options.log = [log = given.log, context = given.log_context](LogLevel level, const std::string& message) {
+        options.log = [log = given.log, context = given.log_context](LogLevel level,
+                                                                     const std::string& message) {
             log(context, static_cast<pyperf_log_level>(level), message.c_str());
         };
     }
@@ -139,7 +141,9 @@ int pyperf_session_poll(pyperf_session* session, int timeout_ms) {
     });
 }
 
-int pyperf_session_fd(const pyperf_session* session) { return session->session->fd(); }
+int pyperf_session_fd(const pyperf_session* session) {
+    return session->session->fd();
+}
 
 int pyperf_session_stop(pyperf_session* session) {
     return api::guarded([&] {
@@ -149,7 +153,9 @@ int pyperf_session_stop(pyperf_session* session) {
     });
 }
 
-void pyperf_session_close(pyperf_session* session) { delete session; }
+void pyperf_session_close(pyperf_session* session) {
+    delete session;
+}
 
 int pyperf_session_samples(pyperf_session* session, pyperf_sample_fn fn, void* context) {
     return api::guarded([&] {
@@ -179,8 +185,10 @@ int pyperf_session_samples(pyperf_session* session, pyperf_sample_fn fn, void* c
                 kernel.push_back({session->kernel_symbols.name(address), address});
             sample.kernel = kernel.data();
             sample.kernel_count = kernel.size();
-            sample.kernel_missed = tick.key.kernel_stack < 0 && tick.key.kernel_stack != -EFAULT && tick.key.kernel_stack != -1;
-            if (tick.key.tick_class == PYPERF_TICK_UNSUPPORTED || tick.key.tick_class == PYPERF_TICK_NOT_SET_UP) {
+            sample.kernel_missed =
+                tick.key.kernel_stack < 0 && tick.key.kernel_stack != -EFAULT && tick.key.kernel_stack != -1;
+            if (tick.key.tick_class == PYPERF_TICK_UNSUPPORTED ||
+                tick.key.tick_class == PYPERF_TICK_NOT_SET_UP) {
                 const ProcessNote* note = from.note(tick.key.pid);
                 if (note && !note->reason.empty()) sample.reason = note->reason.c_str();
             }
@@ -227,17 +235,18 @@ int pyperf_session_totals(pyperf_session* session, pyperf_totals* out) {
 }
 
 const char* pyperf_class_name(unsigned int tick_class) {
-    return name_in(tick_class, {"complete", "truncated", "torn", "no_python_frames", "not_set_up", "unsupported",
-                                "not_python", "filtered", "idle", "lost", "stale_code"});
+    return name_in(tick_class, {"complete", "truncated", "torn", "no_python_frames", "not_set_up",
+                                "unsupported", "not_python", "filtered", "idle", "lost", "stale_code"});
 }
 
 const char* pyperf_gil_state_name(unsigned int state) {
-    return name_in(state, {"no info", "error", "uninitialized", "not locked", "this thread", "global current thread",
-                           "other thread", "null", "disabled"});
+    return name_in(state, {"no info", "error", "uninitialized", "not locked", "this thread",
+                           "global current thread", "other thread", "null", "disabled"});
 }
 
 const char* pyperf_thread_state_name(unsigned int state) {
-    return name_in(state, {"unknown", "match", "mismatch", "this thread null", "global current thread null", "both null"});
+    return name_in(state, {"unknown", "match", "mismatch", "this thread null", "global current thread null",
+                           "both null"});
 }
 
 const char* pyperf_pthread_id_name(unsigned int state) {

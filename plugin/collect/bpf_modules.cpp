@@ -46,7 +46,8 @@ std::string essence(const std::string& messages) {
     size_t begin = 0;
     while (begin < messages.size()) {
         const size_t end = std::min(messages.find('\n', begin), messages.size());
-        if (end > begin && messages.compare(begin, 9, "processed") != 0) best = messages.substr(begin, end - begin);
+        if (end > begin && messages.compare(begin, 9, "processed") != 0)
+            best = messages.substr(begin, end - begin);
         begin = end + 1;
     }
     return best;
@@ -74,12 +75,12 @@ ModuleBuild::Outcome BpfModules::add(const std::string& what, const std::string&
     const ScopedEnvironment kernel_tree{"BCC_KERNEL_SOURCE", *headers};
     StderrCapture capture;
     auto module = std::make_unique<ebpf::BPF>(0u, state_->tables.get(), false, "pyperf", false);
-    // libbcc optimises what clang gives it, so clang need not do it first; and nobody reads the debug information.
-    // Together this takes a third off the time to compile.
+    // libbcc optimises what clang gives it, so clang need not do it first; and nobody reads the debug
+    // information. Together this takes a third off the time to compile.
     const auto status = module->init(text, {"-Xclang", "-disable-llvm-passes", "-g0"});
     if (!status.ok()) {
-        // Never destroyed: after a failed init, libbcc's destructor frees pointers that were not set (seen with 0.26
-        // when a map could not be created).
+        // Never destroyed: after a failed init, libbcc's destructor frees pointers that were not set (seen
+        // with 0.26 when a map could not be created).
         static_cast<void>(module.release());
         const auto messages = capture.restore();
         return {Error{fmt::format("{} cannot be compiled by libbcc: {}", what,
@@ -90,15 +91,16 @@ ModuleBuild::Outcome BpfModules::add(const std::string& what, const std::string&
     std::vector<int> fds;
     for (const auto& program : programs) {
         int fd = -1;
-        const auto type = program.kind == ProgramKind::perf_event ? BPF_PROG_TYPE_PERF_EVENT
-                                                                  : BPF_PROG_TYPE_RAW_TRACEPOINT;
+        const auto type =
+            program.kind == ProgramKind::perf_event ? BPF_PROG_TYPE_PERF_EVENT : BPF_PROG_TYPE_RAW_TRACEPOINT;
         errno = 0;
         const auto loaded = module->load_func(program.name, type, fd);
         if (!loaded.ok()) {
             const int code = errno ? -errno : -EIO;
             const auto messages = capture.restore();
             if (code == -EPERM)
-                return {Error{"loading BPF programs is not permitted: run as root (or with CAP_BPF and CAP_PERFMON)",
+                return {Error{"loading BPF programs is not permitted: run as root (or with CAP_BPF and "
+                              "CAP_PERFMON)",
                               code},
                         messages};
             return {Error{fmt::format("the kernel refuses program {} of {}: {}", program.name, what,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The BPF programs of a session: texts compiled by libbcc, loaded, their maps shared. libbcc's types stay in here.
+// The BPF programs of a session: texts compiled by libbcc, loaded, their maps shared. libbcc's types stay in
+// here.
 #pragma once
 
 #include <memory>
@@ -26,8 +27,8 @@ class BpfModules {
     BpfModules(const BpfModules&) = delete;
     BpfModules& operator=(const BpfModules&) = delete;
 
-    // Compiles a text and loads its programs. The first text defines the maps, later ones use them. Result: one
-    // descriptor for each program wanted, owned by this object. what: for messages.
+    // Compiles a text and loads its programs. The first text defines the maps, later ones use them. Result:
+    // one descriptor for each program wanted, owned by this object. what: for messages.
     ModuleBuild::Outcome add(const std::string& what, const std::string& text,
                              const std::vector<ProgramWanted>& programs);
 

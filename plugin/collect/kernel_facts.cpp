@@ -23,7 +23,8 @@ struct Member {
 };
 
 // A member of a structure, also one inside its unnamed members.
-std::optional<Member> find_member(const btf* types, uint32_t structure, std::string_view name, int depth = 0) {
+std::optional<Member> find_member(const btf* types, uint32_t structure, std::string_view name,
+                                  int depth = 0) {
     const btf_type* type = btf__type_by_id(types, structure);
     if (!type || !btf_is_composite(type) || depth > 8) return std::nullopt;
     const btf_member* members = btf_members(type);
@@ -64,9 +65,10 @@ Result<KernelFacts> read_kernel_facts() {
     Btf types{btf__load_vmlinux_btf()};
     if (libbpf_get_error(types.get()) || !types) {
         types.release();
-        return Error{"the kernel has no type information (/sys/kernel/btf/vmlinux): pyperf needs a kernel built with "
-                     "CONFIG_DEBUG_INFO_BTF, as the distributions' are since 2020",
-                     -ENOTSUP};
+        return Error{
+            "the kernel has no type information (/sys/kernel/btf/vmlinux): pyperf needs a kernel built with "
+            "CONFIG_DEBUG_INFO_BTF, as the distributions' are since 2020",
+            -ENOTSUP};
     }
     KernelFacts facts;
     std::string missing;
@@ -96,8 +98,9 @@ Result<KernelFacts> read_kernel_facts() {
     need(facts.nsproxy_mnt_ns, "nsproxy", {"mnt_ns"});
     need(facts.mnt_ns_inum, "mnt_namespace", {"ns.inum"});
     if (!missing.empty()) {
-        return Error{fmt::format("the kernel's type information lacks {}: this kernel is not supported", missing),
-                     -ENOTSUP};
+        return Error{
+            fmt::format("the kernel's type information lacks {}: this kernel is not supported", missing),
+            -ENOTSUP};
     }
     facts.has_ring_buffer = libbpf_probe_bpf_map_type(BPF_MAP_TYPE_RINGBUF, nullptr) == 1;
     return facts;

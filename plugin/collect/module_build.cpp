@@ -26,11 +26,13 @@ struct Header {
 };
 
 void answer(int socket, const ModuleBuild::Outcome& outcome) {
-    const std::string error = outcome.programs ? std::string{} : outcome.programs.error().message.substr(0, max_text_bytes);
+    const std::string error =
+        outcome.programs ? std::string{} : outcome.programs.error().message.substr(0, max_text_bytes);
     const std::string messages = outcome.messages.substr(0, max_text_bytes);
     Header header{outcome.programs ? 0 : outcome.programs.error().code, static_cast<uint32_t>(error.size()),
                   static_cast<uint32_t>(messages.size())};
-    const std::string bytes = std::string{reinterpret_cast<const char*>(&header), sizeof(header)} + error + messages;
+    const std::string bytes =
+        std::string{reinterpret_cast<const char*>(&header), sizeof(header)} + error + messages;
     iovec part{const_cast<char*>(bytes.data()), bytes.size()};
     msghdr message{};
     message.msg_iov = &part;
@@ -122,7 +124,8 @@ ModuleBuild::Outcome ModuleBuild::finish() {
     std::memcpy(&header, bytes.data(), sizeof(header));
     bytes.resize(static_cast<size_t>(got));
     const std::string error = bytes.substr(sizeof(header), header.error_bytes);
-    std::string messages = bytes.substr(std::min(bytes.size(), sizeof(header) + header.error_bytes), header.message_bytes);
+    std::string messages =
+        bytes.substr(std::min(bytes.size(), sizeof(header) + header.error_bytes), header.message_bytes);
     if (header.error_code != 0) return {Error{error, header.error_code}, std::move(messages)};
     return {std::move(programs), std::move(messages)};
 }

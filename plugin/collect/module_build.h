@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A BPF module compiled and loaded by a child process, so that several are made at once, the caller goes on with its
-// work, and what LLVM leaves on the heap is gone when the child is.
+// A BPF module compiled and loaded by a child process, so that several are made at once, the caller goes on
+// with its work, and what LLVM leaves on the heap is gone when the child is.
 #pragma once
 
 #include <sys/types.h>
@@ -20,8 +20,8 @@ class ModuleBuild {
         std::string messages;               // of the compiler and the verifier
     };
 
-    // Forks, and runs `work` in the child: it may use what its process inherits (libbcc's tables among it), and what it
-    // changes stays there, but for the descriptors it returns. At most 250 of them.
+    // Forks, and runs `work` in the child: it may use what its process inherits (libbcc's tables among it),
+    // and what it changes stays there, but for the descriptors it returns. At most 250 of them.
     static Result<ModuleBuild> start(const std::function<Outcome()>& work);
     // A build that is not finished is given up: the child is ended.
     ~ModuleBuild();

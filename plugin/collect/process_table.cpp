@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <string>
 
+#include "collect/process_entry.h"
 #include "layout/resolver.h"
 #include "process/identity.h"
 #include "process/maps.h"
@@ -14,22 +15,13 @@
 namespace pyperf {
 namespace {
 
-// An interpreter is set up some 30 ms after its file is mapped; one that is not after this many looks is left alone
-// until it maps something again.
+// An interpreter is set up some 30 ms after its file is mapped; one that is not after this many looks is left
+// alone until it maps something again.
 constexpr int max_attempts = 400;
 // Notes of processes that ended are kept for the report, up to this many.
 constexpr size_t max_notes = 200'000;
 // Files without an interpreter that are remembered by their build-id.
 constexpr size_t max_foreign_files = 100'000;
-
-// The address of a member of _PyRuntime under one of its names in the versions; 0: this layout has none.
-uint64_t runtime_member(const LoadedInterpreter& interpreter, const Layout& layout,
-                        std::initializer_list<std::string_view> names) {
-    if (!interpreter.addresses.runtime) return 0;
-    for (const auto name : names)
-        if (const auto offset = layout.offset("_PyRuntimeState", name)) return interpreter.addresses.runtime.value + *offset;
-    return 0;
-}
 
 // Whether the process still has the mapping that the record tells of.
 bool is_mapped(const MappingRecord& record) {
@@ -40,9 +32,9 @@ bool is_mapped(const MappingRecord& record) {
            });
 }
 
-// What a file without an interpreter is remembered by. Anybody can give a file the build-id of a Python that is not
-// running yet, and so hide it, if the build-id alone were enough: the name must be the same, too, and what is called like
-// an interpreter is looked at every time.
+// What a file without an interpreter is remembered by. Anybody can give a file the build-id of a Python that
+// is not running yet, and so hide it, if the build-id alone were enough: the name must be the same, too, and
+// what is called like an interpreter is looked at every time.
 std::string foreign_key(const MappingRecord& record) {
     const auto name = record.path.substr(record.path.rfind('/') + 1);
     if (name.starts_with("python") || name.starts_with("libpython")) return {};
@@ -51,8 +43,8 @@ std::string foreign_key(const MappingRecord& record) {
 
 }  // namespace
 
-ProcessTable::ProcessTable(const Database& database, int processes_fd, std::vector<uint32_t> pids, WalkerFor walker_for,
-                           Say say)
+ProcessTable::ProcessTable(const Database& database, int processes_fd, std::vector<uint32_t> pids,
+                           WalkerFor walker_for, Say say)
     : database_(database),
       processes_fd_(processes_fd),
       pids_(std::move(pids)),
@@ -60,7 +52,8 @@ ProcessTable::ProcessTable(const Database& database, int processes_fd, std::vect
       say_(std::move(say)) {}
 
 bool ProcessTable::is_wanted(HostPid pid) const {
-    return pids_.empty() || std::find(pids_.begin(), pids_.end(), static_cast<uint32_t>(pid.value)) != pids_.end();
+    return pids_.empty() ||
+           std::find(pids_.begin(), pids_.end(), static_cast<uint32_t>(pid.value)) != pids_.end();
 }
 
 Result<void> ProcessTable::scan() {
@@ -87,7 +80,8 @@ std::vector<std::pair<HostPid, const ProcessNote*>> ProcessTable::notes() const 
     std::vector<std::pair<HostPid, const ProcessNote*>> all;
     all.reserve(notes_.size());
     for (const auto& [pid, note] : notes_) all.emplace_back(HostPid{pid}, &note);
-    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first.value < b.first.value; });
+    std::sort(all.begin(), all.end(),
+              [](const auto& a, const auto& b) { return a.first.value < b.first.value; });
     return all;
 }
 
@@ -97,31 +91,27 @@ void ProcessTable::put(const PythonProcess& process) {
     note.start_time_ticks = process.start_time_ticks;
     note.image = interpreter.path;
     note.build_id = interpreter.image->build_id;
-    note.version = interpreter.image->version.to_string() + (interpreter.image->free_threaded.value_or(false) ? "t" : "");
+    note.version = interpreter.image->version.to_string() +
+                   (interpreter.image->free_threaded.value_or(false) ? "t" : "");
 
     pyperf_process entry = process.record();
-    entry.state = PYPERF_PROCESS_UNSUPPORTED;
-    const auto c_library = process.libc.kind == LibcKind::unknown ? std::string_view{} : to_string(process.libc.kind);
+    const auto c_library =
+        process.libc.kind == LibcKind::unknown ? std::string_view{} : to_string(process.libc.kind);
     const Resolution resolution = resolve_layout(database_, *interpreter.image, c_library);
     note.reason = resolution.refusal;
     if (resolution.layout) {
         const Layout& layout = *resolution.layout;
         note.layout_name = layout.name;
         note.evidence = resolution.evidence;
+        entry = make_process_entry(process, layout);
         if (const auto walker = walker_for_(layout)) {
             entry.layout = note.layout = *walker;
             entry.state = interpreter.resolved ? PYPERF_PROCESS_READY : PYPERF_PROCESS_NOT_SET_UP;
-            if (layout.thread_binding == ThreadBinding::runtime_key) {
-                const auto slot = runtime_member(interpreter, layout, {"autoTSSkey", "gilstate.autoTSSkey"});
-                const auto key = layout.offset("Py_tss_t", "_key");
-                if (slot && key) entry.key_addr = slot + *key;
-            }
-            if (!entry.current_addr) entry.current_addr = runtime_member(interpreter, layout, {"gilstate.tstate_current"});
-            if (!entry.interp_head_addr) entry.interp_head_addr = runtime_member(interpreter, layout, {"interpreters.head"});
         } else {
             note.reason = walker.error().message;
         }
     }
+    if (!note.reason.empty()) entry.state = PYPERF_PROCESS_UNSUPPORTED;
     note.state = entry.state;
 
     const auto pid = static_cast<uint32_t>(process.pid.value);
@@ -129,7 +119,8 @@ void ProcessTable::put(const PythonProcess& process) {
     if (bpf_map_lookup_elem(processes_fd_, &pid, &old) == 0 && old.start_time_ticks == entry.start_time_ticks)
         entry.exact = old.exact;
     if (bpf_map_update_elem(processes_fd_, &pid, &entry, BPF_ANY) != 0)
-        say_(fmt::format("the table of Python processes is full ({}): process {} is not profiled", errno, pid));
+        say_(fmt::format("the table of Python processes is full ({}): process {} is not profiled", errno,
+                         pid));
     // The C library, which says where a thread's keys are, may be mapped after the interpreter, and its file
     // has been met before.
     const bool libc_settled =
@@ -142,8 +133,8 @@ void ProcessTable::put(const PythonProcess& process) {
     const auto* known = this->note(process.pid);
     if (!known || known->start_time_ticks != note.start_time_ticks || known->state != note.state ||
         known->build_id != note.build_id) {
-        say_(note.reason.empty() ? fmt::format("process {}: CPython {} in {}, layout {} by {}", pid, note.version,
-                                               note.image, note.layout_name, note.evidence)
+        say_(note.reason.empty() ? fmt::format("process {}: CPython {} in {}, layout {} by {}", pid,
+                                               note.version, note.image, note.layout_name, note.evidence)
                                  : fmt::format("process {}: {}", pid, note.reason));
     }
     remember(process.pid, std::move(note));
@@ -180,7 +171,7 @@ ProcessTable::Look ProcessTable::look_at(HostPid pid) {
     if (!*process) {
         unsettled_.erase(pid.value);
         const auto key = static_cast<uint32_t>(pid.value);
-        bpf_map_delete_elem(processes_fd_, &key);   // its memory is another program's now
+        bpf_map_delete_elem(processes_fd_, &key);  // its memory is another program's now
         return {true, {}};
     }
     put(**process);
@@ -223,7 +214,8 @@ void ProcessTable::on_exit(HostPid pid) {
     unsettled_.erase(pid.value);
     const auto start = read_start_time(pid);
     const auto* known = note(pid);
-    if (start && known && known->start_time_ticks == *start) return;  // one of its threads ended, or it is a zombie
+    if (start && known && known->start_time_ticks == *start)
+        return;  // one of its threads ended, or it is a zombie
     if (start && !known) return;
     const auto key = static_cast<uint32_t>(pid.value);
     pyperf_process entry{};
@@ -238,7 +230,9 @@ void ProcessTable::refuse_walker(uint32_t walker, const std::string& reason) {
         note.reason = reason;
         const auto key = static_cast<uint32_t>(pid);
         pyperf_process entry{};
-        if (bpf_map_lookup_elem(processes_fd_, &key, &entry) != 0 || entry.start_time_ticks != note.start_time_ticks) continue;
+        if (bpf_map_lookup_elem(processes_fd_, &key, &entry) != 0 ||
+            entry.start_time_ticks != note.start_time_ticks)
+            continue;
         entry.state = PYPERF_PROCESS_UNSUPPORTED;
         bpf_map_update_elem(processes_fd_, &key, &entry, BPF_EXIST);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of Python processes that the BPF programs look into, kept current from user space: who is there at the start,
-// who maps an interpreter later. What ends an entry (exec, exit) and what copies one (fork) happens in the kernel at once
-// (bpf/process_events.bpf.c); here follow the notes for people.
+// The table of Python processes that the BPF programs look into, kept current from user space: who is there
+// at the start, who maps an interpreter later. What ends an entry (exec, exit) and what copies one (fork)
+// happens in the kernel at once (bpf/process_events.bpf.c); here follow the notes for people.
 #pragma once
 
 #include <functional>
@@ -25,25 +25,27 @@ namespace pyperf {
 // What is known of a process that is or was Python.
 struct ProcessNote {
     uint64_t start_time_ticks = 0;
-    uint32_t state = 0;     // enum pyperf_process_state
-    uint32_t layout = 0;    // index of the walker, when ready
-    std::string image;      // path of the interpreter's file, as the process names it
+    uint32_t state = 0;   // enum pyperf_process_state
+    uint32_t layout = 0;  // index of the walker, when ready
+    std::string image;    // path of the interpreter's file, as the process names it
     std::string build_id;
     std::string version;
     std::string layout_name;
     std::string evidence;
-    std::string reason;     // why it is not walked, or ""
+    std::string reason;  // why it is not walked, or ""
 };
 
 class ProcessTable {
   public:
-    // The walker for a layout: its index in the program arrays, where it is or will be. An error: there will be none.
+    // The walker for a layout: its index in the program arrays, where it is or will be. An error: there will
+    // be none.
     using WalkerFor = std::function<Result<uint32_t>(const Layout&)>;
     using Say = std::function<void(const std::string&)>;
 
-    // processes_fd: the map `processes`; stays the caller's, as the database does. pids: the only processes to look at;
-    // empty: all.
-    ProcessTable(const Database& database, int processes_fd, std::vector<uint32_t> pids, WalkerFor walker_for, Say say);
+    // processes_fd: the map `processes`; stays the caller's, as the database does. pids: the only processes
+    // to look at; empty: all.
+    ProcessTable(const Database& database, int processes_fd, std::vector<uint32_t> pids, WalkerFor walker_for,
+                 Say say);
 
     // Looks at every process of /proc that is wanted. Fails only if /proc cannot be read.
     Result<void> scan();
@@ -58,8 +60,8 @@ class ProcessTable {
     // A walker that was promised will not be there: its processes are unsupported, for this reason.
     void refuse_walker(uint32_t walker, const std::string& reason);
 
-    // Processes whose interpreter was not ready to be looked at: looks again. Call it every few milliseconds while
-    // waiting() is true.
+    // Processes whose interpreter was not ready to be looked at: looks again. Call it every few milliseconds
+    // while waiting() is true.
     void retry();
     bool waiting() const { return !unsettled_.empty(); }
 
@@ -74,8 +76,9 @@ class ProcessTable {
   private:
     // What a look at a process said about the files it maps.
     struct Look {
-        bool conclusive = false;                // false: the process was gone, or could not be read
-        std::vector<std::string> interpreters;  // build-ids of the files with a CPython in them; "" for one without
+        bool conclusive = false;  // false: the process was gone, or could not be read
+        std::vector<std::string>
+            interpreters;  // build-ids of the files with a CPython in them; "" for one without
     };
     Look look_at(HostPid pid);
     bool is_wanted(HostPid pid) const;

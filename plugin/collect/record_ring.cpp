@@ -37,8 +37,8 @@ Result<void> RecordRing::open(int map_fd, size_t perf_buffer_bytes, Handler hand
         state_->ring = ring_buffer__new(map_fd, State::on_ring, state_.get(), nullptr);
     } else {
         const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-        state_->perf = perf_buffer__new(map_fd, std::max<size_t>(1, perf_buffer_bytes / page), State::on_perf, nullptr,
-                                        state_.get(), nullptr);
+        state_->perf = perf_buffer__new(map_fd, std::max<size_t>(1, perf_buffer_bytes / page), State::on_perf,
+                                        nullptr, state_.get(), nullptr);
     }
     if (!state_->ring && !state_->perf)
         return Error{fmt::format("the buffer of records cannot be mapped: {}", std::strerror(errno)), -errno};

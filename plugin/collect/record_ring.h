@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The records that the BPF programs send, through the kernel's ring buffer or, where it has none, perf buffers.
+// The records that the BPF programs send, through the kernel's ring buffer or, where it has none, perf
+// buffers.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,8 @@ class RecordRing {
     RecordRing(const RecordRing&) = delete;
     RecordRing& operator=(const RecordRing&) = delete;
 
-    // perf_buffer_bytes: size for each CPU of the perf buffers, 0: the map is a ring buffer. map_fd stays the caller's.
+    // perf_buffer_bytes: size for each CPU of the perf buffers, 0: the map is a ring buffer. map_fd stays the
+    // caller's.
     Result<void> open(int map_fd, size_t perf_buffer_bytes, Handler handler);
     // Hands on all records that are there now.
     void drain();

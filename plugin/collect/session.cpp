@@ -18,8 +18,8 @@
 #include "decode/code_object.h"
 #include "layout/resolver.h"
 #include "process/memory.h"
-#include "process/program.h"
 #include "process/online_cpus.h"
+#include "process/program.h"
 
 namespace pyperf {
 namespace {
@@ -48,9 +48,7 @@ Result<std::unique_ptr<Session>> Session::open(const Database& database, Session
 }
 
 Session::Session(const Database& database, SessionOptions options, const KernelFacts& kernel)
-    : database_(database),
-      options_(std::move(options)),
-      kernel_(kernel) {}
+    : database_(database), options_(std::move(options)), kernel_(kernel) {}
 
 Session::~Session() {
     ticks_.stop();
@@ -102,7 +100,9 @@ Result<uint32_t> Session::walker_for(const Layout& layout) {
         return i;
     }
     if (index >= max_session_layouts)
-        return Error{fmt::format("no room for layout {}: a session holds {}", layout.name, max_session_layouts), -ENOSPC};
+        return Error{
+            fmt::format("no room for layout {}: a session holds {}", layout.name, max_session_layouts),
+            -ENOSPC};
     auto text = render_walker(options_.render, kernel_, layout);
     if (!text) {
         say(LogLevel::warning, text.error().message);
@@ -121,13 +121,15 @@ void Session::start_builds() {
                                                         {"identify", ProgramKind::perf_event},
                                                         {"collect", ProgramKind::perf_event},
                                                         {"send", ProgramKind::perf_event}};
-    auto running = std::count_if(walkers_.begin(), walkers_.end(), [](const Walker& w) { return w.build.has_value(); });
+    auto running =
+        std::count_if(walkers_.begin(), walkers_.end(), [](const Walker& w) { return w.build.has_value(); });
     const auto most = std::max<long>(1, sysconf(_SC_NPROCESSORS_ONLN));
     for (uint32_t i = 0; i < walkers_.size() && running < most; ++i) {
         Walker& walker = walkers_[i];
         if (walker.text.empty()) continue;
-        auto build = ModuleBuild::start(
-            [&] { return modules_.add("the walker of layout " + walker.layout->name, walker.text, programs); });
+        auto build = ModuleBuild::start([&] {
+            return modules_.add("the walker of layout " + walker.layout->name, walker.text, programs);
+        });
         walker.text.clear();
         if (!build) {
             walker.refusal = build.error().message;
@@ -136,7 +138,8 @@ void Session::start_builds() {
         }
         walker.build.emplace(std::move(*build));
         ++running;
-        if (auto watched = watch(walker.build->fd()); !watched) say(LogLevel::warning, watched.error().message);
+        if (auto watched = watch(walker.build->fd()); !watched)
+            say(LogLevel::warning, watched.error().message);
     }
 }
 
@@ -149,9 +152,10 @@ void Session::finish_build(uint32_t index) {
         // The walker itself last: whoever finds it finds the others.
         const char* const arrays[] = {"walkers", "steppers", "identifiers", "collectors", "senders"};
         for (size_t i = std::min(outcome.programs->size(), std::size(arrays)); i-- > 0;) {
-            if (bpf_map_update_elem(modules_.map_fd(arrays[i]), &index, &(*outcome.programs)[i], BPF_ANY) != 0)
-                walker.refusal = fmt::format("layout {}: its programs cannot be put in place: {}", walker.layout->name,
-                                             std::strerror(errno));
+            if (bpf_map_update_elem(modules_.map_fd(arrays[i]), &index, &(*outcome.programs)[i], BPF_ANY) !=
+                0)
+                walker.refusal = fmt::format("layout {}: its programs cannot be put in place: {}",
+                                             walker.layout->name, std::strerror(errno));
         }
         for (const int program : *outcome.programs) close(program);  // the arrays hold them
     } else {
@@ -175,7 +179,8 @@ void Session::prepare_for(const std::string& program) {
 // Waits for every build, hearing of new processes meanwhile. -EINTR after a signal.
 Result<void> Session::wait_for_builds() {
     const auto building = [this] {
-        return std::any_of(walkers_.begin(), walkers_.end(), [](const Walker& w) { return w.build.has_value(); });
+        return std::any_of(walkers_.begin(), walkers_.end(),
+                           [](const Walker& w) { return w.build.has_value(); });
     };
     while (building())
         if (auto polled = poll(-1); !polled) return polled;
@@ -225,11 +230,13 @@ Result<void> Session::start() {
         const char* const tracepoints[] = {"sched_process_fork", "sched_process_exec", "sched_process_exit"};
         for (size_t i = 0; i < 3; ++i) {
             const int fd = bpf_raw_tracepoint_open(tracepoints[i], entry[i + 1]);
-            if (fd < 0) return Error{fmt::format("tracepoint {}: {}", tracepoints[i], std::strerror(errno)), -errno};
+            if (fd < 0)
+                return Error{fmt::format("tracepoint {}: {}", tracepoints[i], std::strerror(errno)), -errno};
             tracepoint_fds_.push_back(fd);
         }
         table_ = std::make_unique<ProcessTable>(
-            database_, modules_.map_fd("processes"), options_.render.pids, [this](const Layout& layout) { return walker_for(layout); },
+            database_, modules_.map_fd("processes"), options_.render.pids,
+            [this](const Layout& layout) { return walker_for(layout); },
             [this](const std::string& message) { say(LogLevel::info, message); });
         if (auto scanned = table_->scan(); !scanned) return scanned;
         if (!options_.program.empty()) prepare_for(options_.program);
@@ -252,7 +259,9 @@ void Session::drain_kernel_records() {
         void on_exit(const ExitRecord& record) override { table.on_exit(record.pid); }
         void on_mapping(const MappingRecord& record) override { table.on_mapping(record); }
         void on_lost(const LostRecord& record) override {
-            self.say(LogLevel::info, fmt::format("{} records of the kernel were lost: looking at all processes again", record.lost));
+            self.say(LogLevel::info,
+                     fmt::format("{} records of the kernel were lost: looking at all processes again",
+                                 record.lost));
             rescan = true;
         }
         Session& self;
@@ -266,13 +275,15 @@ void Session::drain_kernel_records() {
 }
 
 Result<void> Session::poll(int timeout_ms) {
-    if (table_ && table_->waiting() && (timeout_ms < 0 || timeout_ms > retry_interval_ms)) timeout_ms = retry_interval_ms;
+    if (table_ && table_->waiting() && (timeout_ms < 0 || timeout_ms > retry_interval_ms))
+        timeout_ms = retry_interval_ms;
     epoll_event events[16];
     const int ready = epoll_wait(epoll_fd_, events, 16, timeout_ms);
     if (ready < 0) return Error{std::strerror(errno), -errno};
     for (int i = 0; i < ready; ++i)
         for (uint32_t index = 0; index < walkers_.size(); ++index)
-            if (walkers_[index].build && walkers_[index].build->fd() == events[i].data.fd) finish_build(index);
+            if (walkers_[index].build && walkers_[index].build->fd() == events[i].data.fd)
+                finish_build(index);
     if (table_) {
         drain_kernel_records();
         table_->retry();
@@ -336,8 +347,9 @@ Result<void> Session::stop() {
     totals_.duration_ns = now_ns() - started_ns_;
     if (options_.ticks.period_ns == 0) {
         const auto cpus = options_.ticks.cpu >= 0 ? 1 : online_cpus() ? online_cpus()->size() : 0;
-        totals_.expected_ticks = static_cast<uint64_t>(static_cast<double>(totals_.duration_ns) / 1e9 *
-                                                       static_cast<double>(options_.ticks.hz) * static_cast<double>(cpus));
+        totals_.expected_ticks =
+            static_cast<uint64_t>(static_cast<double>(totals_.duration_ns) / 1e9 *
+                                  static_cast<double>(options_.ticks.hz) * static_cast<double>(cpus));
     }
     if (table_) drain_kernel_records();
     ring_.drain();
@@ -367,10 +379,12 @@ void Session::read_counts() {
         key = next;
         previous = &key;
     }
-    // Processes whose code objects were seen to be replaced: what no later look confirmed is not claimed there.
+    // Processes whose code objects were seen to be replaced: what no later look confirmed is not claimed
+    // there.
     std::unordered_set<uint32_t> exact;
     for (const auto& [tick, value] : entries)
-        if (value.stale != 0 || (tick.stack_id != 0 && tick.stack_id == value.content_id)) exact.insert(tick.pid);
+        if (value.stale != 0 || (tick.stack_id != 0 && tick.stack_id == value.content_id))
+            exact.insert(tick.pid);
     for (const auto& [tick, value] : entries) {
         uint64_t good = value.confirmed;
         uint64_t stale = value.stale;
@@ -393,7 +407,8 @@ void Session::settle_classes() {
     std::vector<CountedTick> kept;
     kept.reserve(counted_.size());
     for (auto& tick : counted_) {
-        const bool has_stack = tick.key.tick_class == PYPERF_TICK_COMPLETE || tick.key.tick_class == PYPERF_TICK_TRUNCATED;
+        const bool has_stack =
+            tick.key.tick_class == PYPERF_TICK_COMPLETE || tick.key.tick_class == PYPERF_TICK_TRUNCATED;
         if (has_stack && !stacks_.contains(tick.content_id)) {
             totals_.counters[tick.key.tick_class] -= tick.count;
             totals_.counters[PYPERF_TICK_LOST] += tick.count;

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "collect/bpf_modules.h"
-#include "collect/module_build.h"
 #include "collect/kernel_facts.h"
+#include "collect/module_build.h"
 #include "collect/process_table.h"
 #include "collect/record_ring.h"
 #include "collect/ticks.h"
@@ -75,7 +75,9 @@ class Session {
     std::vector<Frame> frames(const Stack& stack) { return codes_.resolve(stack); }
     // Addresses, leaf first.
     std::vector<uint64_t> kernel_stack(int32_t id) const;
-    const ProcessNote* note(uint32_t pid) const { return table_ ? table_->note(HostPid{static_cast<int32_t>(pid)}) : nullptr; }
+    const ProcessNote* note(uint32_t pid) const {
+        return table_ ? table_->note(HostPid{static_cast<int32_t>(pid)}) : nullptr;
+    }
     // Of all Python processes seen, by ascending pid.
     std::vector<std::pair<HostPid, const ProcessNote*>> notes() const {
         return table_ ? table_->notes() : std::vector<std::pair<HostPid, const ProcessNote*>>{};
@@ -90,8 +92,8 @@ class Session {
     void say(LogLevel level, const std::string& message) const;
     // What libbcc and LLVM wrote: line by line, with its origin.
     void say_messages(const std::string& messages) const;
-    // The index of a layout's walker. It is compiled beside what goes on; until it is in place, the entry program
-    // counts its processes as not set up.
+    // The index of a layout's walker. It is compiled beside what goes on; until it is in place, the entry
+    // program counts its processes as not set up.
     Result<uint32_t> walker_for(const Layout& layout);
     void start_builds();
     void finish_build(uint32_t index);
@@ -127,7 +129,8 @@ class Session {
 
     CodeTable codes_;
     std::unordered_map<uint64_t, Stack> stacks_;
-    std::map<std::string, CountedTick> sent_ticks_;  // by the bytes of key and content: ticks that came as records
+    std::map<std::string, CountedTick>
+        sent_ticks_;  // by the bytes of key and content: ticks that came as records
     std::vector<CountedTick> counted_;
     SessionTotals totals_;
 };

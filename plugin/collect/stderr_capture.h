@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libbcc and LLVM write to standard error whatever they have to say. While one of these lives, that goes into memory:
-// a user sees it when something failed, or asked for it.
+// libbcc and LLVM write to standard error whatever they have to say. While one of these lives, that goes into
+// memory: a user sees it when something failed, or asked for it.
 #pragma once
 
 #include <string>

@@ -35,16 +35,19 @@ Result<Ticks> Ticks::start(const TickOptions& options, int program_fd) {
     }
     Ticks ticks;
     for (const int cpu : *online) {
-        const int fd = static_cast<int>(syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC));
+        const int fd =
+            static_cast<int>(syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC));
         if (fd < 0) {
             const int code = errno;
             if (code == EACCES || code == EPERM)
-                return Error{"system-wide perf events are not permitted: run as root (or with CAP_PERFMON)", -code};
-            if (code == EINVAL && options.period_ns == 0)
-                return Error{fmt::format("the kernel refuses {} ticks a second: kernel.perf_event_max_sample_rate "
-                                         "limits them",
-                                         options.hz),
+                return Error{"system-wide perf events are not permitted: run as root (or with CAP_PERFMON)",
                              -code};
+            if (code == EINVAL && options.period_ns == 0)
+                return Error{
+                    fmt::format("the kernel refuses {} ticks a second: kernel.perf_event_max_sample_rate "
+                                "limits them",
+                                options.hz),
+                    -code};
             return Error{fmt::format("perf_event_open on CPU {}: {}", cpu, std::strerror(code)), -code};
         }
         ticks.fds_.push_back(fd);

@@ -128,7 +128,8 @@ Result<CodeObject> decode_code_record(std::span<const std::byte> record, const L
     code.first_line = head.first_line;
     code.flags = head.flags;
     if (layout.offset("PyCodeObject", "_co_firsttraceable"))
-        code.first_traceable = static_cast<int32_t>(std::min<uint32_t>(head.first_traceable, INT32_MAX / 2) * 2);
+        code.first_traceable =
+            static_cast<int32_t>(std::min<uint32_t>(head.first_traceable, INT32_MAX / 2) * 2);
     code.line_format = layout.line_table;
 
     std::span<const std::byte> data = record.subspan(code_data_begin);

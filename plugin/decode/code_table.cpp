@@ -143,7 +143,8 @@ std::vector<Frame> CodeTable::resolve(const Stack& stack) {
 bool CodeTable::is_incomplete(const pyperf_frame& frame) const {
     if ((frame.flags & PYPERF_FRAME_GENERATOR) != 0) return false;
     const auto found = codes_.find(frame.code_id);
-    return found != codes_.end() && found->second.first_traceable && frame.instruction < *found->second.first_traceable;
+    return found != codes_.end() && found->second.first_traceable &&
+           frame.instruction < *found->second.first_traceable;
 }
 
 }  // namespace pyperf

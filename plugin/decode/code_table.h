@@ -51,9 +51,11 @@ class CodeTable {
     // All frames of a stack, leaf first, without the incomplete ones.
     std::vector<Frame> resolve(const Stack& stack);
 
-    // True for a frame (3.11 and later) that is in the chain but has not begun: the interpreter itself does not show it
-    // (_PyFrame_IsIncomplete, Include/internal/pycore_frame.h, 3.11 to 3.13). The frame that 3.13 and later push between
-    // a class's caller and its __init__ (_Py_InitCleanup, Python/specialize.c, 3.13) never gets beyond that.
+    // True for a frame (3.11 and later) that is in the chain but has not begun: the interpreter itself does
+    // not show it
+    // (_PyFrame_IsIncomplete, Include/internal/pycore_frame.h, 3.11 to 3.13). The frame that 3.13 and later
+    // push between a class's caller and its __init__ (_Py_InitCleanup, Python/specialize.c, 3.13) never gets
+    // beyond that.
     bool is_incomplete(const pyperf_frame& frame) const;
 
   private:

@@ -6,19 +6,20 @@
 namespace pyperf {
 namespace {
 
-void compare(std::string& out, std::string_view structure, const std::map<std::string, uint32_t, std::less<>>& members,
-             const Layout& layout) {
+void compare(std::string& out, std::string_view structure,
+             const std::map<std::string, uint32_t, std::less<>>& members, const Layout& layout) {
     for (const auto& [name, offset] : members) {
         const auto expected = layout.offset(structure, name);
         if (expected && *expected != offset)
-            out += fmt::format("{}{}.{} is at {} in the file and {} in the layout", out.empty() ? "" : ", ", structure,
-                               name, offset, *expected);
+            out += fmt::format("{}{}.{} is at {} in the file and {} in the layout", out.empty() ? "" : ", ",
+                               structure, name, offset, *expected);
     }
 }
 
 std::string describe(const InterpreterImage& image, std::string_view c_library) {
-    return fmt::format("CPython {}{} {}{}{}", image.version.to_string(), image.free_threaded.value_or(false) ? "t" : "",
-                       image.architecture, c_library.empty() ? "" : " ", c_library);
+    return fmt::format("CPython {}{} {}{}{}", image.version.to_string(),
+                       image.free_threaded.value_or(false) ? "t" : "", image.architecture,
+                       c_library.empty() ? "" : " ", c_library);
 }
 
 }  // namespace
@@ -30,12 +31,13 @@ std::string contradictions(const InterpreterImage& image, const Layout& layout) 
     // From 3.11 on a code object's bytecode follows its fixed part at once.
     const auto bytecode = layout.offset("PyCodeObject", "co_code_adaptive");
     if (bytecode && image.code_type_basicsize && *image.code_type_basicsize != *bytecode)
-        out += fmt::format("{}PyCode_Type.tp_basicsize is {} in the file and {} in the layout", out.empty() ? "" : ", ",
-                           *image.code_type_basicsize, *bytecode);
+        out += fmt::format("{}PyCode_Type.tp_basicsize is {} in the file and {} in the layout",
+                           out.empty() ? "" : ", ", *image.code_type_basicsize, *bytecode);
     return out;
 }
 
-Resolution resolve_layout(const Database& database, const InterpreterImage& image, std::string_view c_library) {
+Resolution resolve_layout(const Database& database, const InterpreterImage& image,
+                          std::string_view c_library) {
     Resolution result;
     const std::string name = describe(image, c_library);
     if (!image.version.is_final()) {
@@ -54,14 +56,15 @@ Resolution resolve_layout(const Database& database, const InterpreterImage& imag
     flavour.trace_refs = image.trace_refs.value_or(false);
     const auto layouts = database.lookup(image.version, flavour);
     if (layouts.empty()) {
-        result.refusal = fmt::format("no layout for {}{} in the database: add one with pyoffsets generate", name,
-                                     flavour.trace_refs ? " (a build with trace-refs)" : "");
+        result.refusal = fmt::format("no layout for {}{} in the database: add one with pyoffsets generate",
+                                     name, flavour.trace_refs ? " (a build with trace-refs)" : "");
         return result;
     }
     const Layout* layout = layouts.front();
     if (const auto against = contradictions(image, *layout); !against.empty()) {
-        result.refusal = fmt::format("{} is not what layout {} describes: {}; add its own with pyoffsets generate --elf",
-                                     name, layout->name, against);
+        result.refusal =
+            fmt::format("{} is not what layout {} describes: {}; add its own with pyoffsets generate --elf",
+                        name, layout->name, against);
         return result;
     }
     result.layout = layout;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which layout is this interpreter's, and by which evidence? In: what its file says (elf/) and the database. Out: a layout
-// or a refusal by name. Nothing is taken from a neighbouring version, and what the file says of its own structures must
-// agree with the layout.
+// Which layout is this interpreter's, and by which evidence? In: what its file says (elf/) and the database.
+// Out: a layout or a refusal by name. Nothing is taken from a neighbouring version, and what the file says of
+// its own structures must agree with the layout.
 #pragma once
 
 #include <string>
@@ -19,10 +19,11 @@ struct Resolution {
 };
 
 // c_library: "glibc", "musl", or "" when it is not known.
-Resolution resolve_layout(const Database& database, const InterpreterImage& image, std::string_view c_library);
+Resolution resolve_layout(const Database& database, const InterpreterImage& image,
+                          std::string_view c_library);
 
-// What the file's own tables (tp_members of PyCode_Type and PyFrame_Type, tp_basicsize) say against a layout; "" when
-// nothing.
+// What the file's own tables (tp_members of PyCode_Type and PyFrame_Type, tp_basicsize) say against a layout;
+// "" when nothing.
 std::string contradictions(const InterpreterImage& image, const Layout& layout);
 
 }  // namespace pyperf

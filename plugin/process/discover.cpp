@@ -31,12 +31,11 @@ TargetAddress placed(const std::optional<uint64_t>& vaddr, uint64_t bias) {
 void resolve_addresses(LoadedInterpreter& loaded) {
     const InterpreterImage& image = *loaded.image;
     const uint64_t bias = loaded.load_bias;
-    loaded.addresses = {placed(image.runtime, bias),      placed(image.code_type, bias),
-                        placed(image.frame_type, bias),   placed(image.instance_type, bias),
-                        placed(image.none, bias),
-                        placed(image.current, bias),      placed(image.interp_head, bias),
-                        placed(image.auto_tls_key, bias), placed(image.key_head, bias),
-                        placed(image.gil_locked, bias),   placed(image.gil_last_holder, bias)};
+    loaded.addresses = {
+        placed(image.runtime, bias),       placed(image.code_type, bias),      placed(image.frame_type, bias),
+        placed(image.instance_type, bias), placed(image.none, bias),           placed(image.current, bias),
+        placed(image.interp_head, bias),   placed(image.auto_tls_key, bias),   placed(image.key_head, bias),
+        placed(image.gil_locked, bias),    placed(image.gil_last_holder, bias)};
 }
 
 // An executable that is not position-independent takes over variables of its libraries that it uses (copy

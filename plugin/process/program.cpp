@@ -16,7 +16,7 @@
 namespace pyperf {
 namespace {
 
-constexpr int kMaxScripts = 4;             // a #! line may name another script (the kernel: 5)
+constexpr int kMaxScripts = 4;              // a #! line may name another script (the kernel: 5)
 constexpr size_t kMaxDynamicEntries = 512;  // of one file
 constexpr size_t kMaxText = 4096;
 
@@ -108,8 +108,9 @@ std::shared_ptr<const InterpreterImage> expected_interpreter(const std::string& 
     if (const char* more = std::getenv("LD_LIBRARY_PATH"))
         for (auto& directory : split(more, ':')) linked.directories.push_back(std::move(directory));
     const std::string machine = std::string(to_string(image->architecture())) + "-linux-gnu";
-    for (const auto& directory : {"/usr/lib/" + machine, "/lib/" + machine, std::string("/usr/lib64"),
-                                  std::string("/lib64"), std::string("/usr/local/lib"), std::string("/usr/lib")})
+    for (const auto& directory :
+         {"/usr/lib/" + machine, "/lib/" + machine, std::string("/usr/lib64"), std::string("/lib64"),
+          std::string("/usr/local/lib"), std::string("/usr/lib")})
         linked.directories.push_back(directory);
     for (const auto& library : linked.libraries) {
         if (!library.starts_with("libpython")) continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which CPython will a program run that is not started yet? Its own file, the one that its #! line names, or the libpython
-// that it is linked with. What the dynamic linker does is only guessed at here: good for having a walker ready in time, and
-// for nothing else. Once the program runs, what it maps is looked at.
+// Which CPython will a program run that is not started yet? Its own file, the one that its #! line names, or
+// the libpython that it is linked with. What the dynamic linker does is only guessed at here: good for having
+// a walker ready in time, and for nothing else. Once the program runs, what it maps is looked at.
 #pragma once
 
 #include <memory>

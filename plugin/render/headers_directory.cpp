@@ -16,7 +16,8 @@ Result<std::string> headers_directory() {
     if (dladdr(reinterpret_cast<const void*>(&headers_directory), &self) != 0 && self.dli_fname) {
         std::error_code error;
         const auto library = fs::canonical(self.dli_fname, error);
-        // PREFIX/lib/x86_64-linux-gnu/libpyperf.so.0, PREFIX/lib64/..., PREFIX/sbin/...: the prefix is some levels up.
+        // PREFIX/lib/x86_64-linux-gnu/libpyperf.so.0, PREFIX/lib64/..., PREFIX/sbin/...: the prefix is some
+        // levels up.
         fs::path prefix = library.parent_path();
         for (int level = 0; !error && level < 4 && prefix.has_relative_path(); ++level) {
             prefix = prefix.parent_path();

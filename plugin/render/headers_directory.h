@@ -8,8 +8,8 @@
 
 namespace pyperf {
 
-// The directory beside the library that runs (PREFIX/share/pyperf/bpf-headers, so that an installation can be moved),
-// else the one it was built from. Fails when neither is there.
+// The directory beside the library that runs (PREFIX/share/pyperf/bpf-headers, so that an installation can be
+// moved), else the one it was built from. Fails when neither is there.
 Result<std::string> headers_directory();
 
 }  // namespace pyperf

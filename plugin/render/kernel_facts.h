@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The few member offsets of the running kernel that the BPF programs need. They go into the text as constants, so no
-// kernel headers are needed.
+// The few member offsets of the running kernel that the BPF programs need. They go into the text as
+// constants, so no kernel headers are needed.
 #pragma once
 
 #include <cstdint>

@@ -46,7 +46,8 @@ std::string preamble(const RenderOptions& options, const KernelFacts& kernel) {
         out += fmt::format("#define PYPERF_CGROUP_MAP {}\n", c_literal(options.cgroup_map));
     if (!options.mntns_map.empty())
         out += fmt::format("#define PYPERF_MNTNS_MAP {}\n", c_literal(options.mntns_map));
-    out += fmt::format("#define TICK_IS_WANTED ({} && {})\n", one_of("pid", options.pids), one_of("tid", options.tids));
+    out += fmt::format("#define TICK_IS_WANTED ({} && {})\n", one_of("pid", options.pids),
+                       one_of("tid", options.tids));
     define(out, "PYPERF_STACKS", options.stack_storage_size);
     define(out, "PYPERF_COUNTS", options.hash_storage_size);
     define(out, "PYPERF_OBJECTS", std::max<uint64_t>(options.stack_storage_size, 4) * 4);
@@ -72,8 +73,8 @@ std::string preamble(const RenderOptions& options, const KernelFacts& kernel) {
     return out;
 }
 
-// Every member of the layout as OFF_structure_member, every size as SIZE_structure, every structure's last used byte as
-// END_structure; the rules as numbers with the names of the layout file.
+// Every member of the layout as OFF_structure_member, every size as SIZE_structure, every structure's last
+// used byte as END_structure; the rules as numbers with the names of the layout file.
 std::string layout_defines(const Layout& layout) {
     std::string out = fmt::format("/* layout {} */\n", layout.name);
     for (const auto& [structure, fields] : layout.structs) {
@@ -89,7 +90,8 @@ std::string layout_defines(const Layout& layout) {
                                std::initializer_list<std::string_view> names) {
         uint64_t number = 1;
         std::string upper{rule};
-        std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return std::toupper(c); });
+        std::transform(upper.begin(), upper.end(), upper.begin(),
+                       [](unsigned char c) { return std::toupper(c); });
         for (const auto name : names) {
             define(out, fmt::format("{}_{}", upper, name), number);
             if (name == chosen) define(out, fmt::format("RULE_{}", rule), number);
@@ -111,18 +113,24 @@ std::string missing_members(const Layout& layout) {
     struct Need {
         std::string_view structure, member;
     };
-    std::vector<Need> needs = {{"PyObject", "ob_type"},          {"PyThreadState", "thread_id"},
-                               {"PyThreadState", "next"},        {"PyInterpreterState", "next"},
-                               {"PyCodeObject", "co_name"},      {"PyCodeObject", "co_filename"},
-                               {"PyCodeObject", "co_firstlineno"}, {"PyCodeObject", "co_flags"}};
+    std::vector<Need> needs = {{"PyObject", "ob_type"},
+                               {"PyThreadState", "thread_id"},
+                               {"PyThreadState", "next"},
+                               {"PyInterpreterState", "next"},
+                               {"PyCodeObject", "co_name"},
+                               {"PyCodeObject", "co_filename"},
+                               {"PyCodeObject", "co_firstlineno"},
+                               {"PyCodeObject", "co_flags"}};
     if (layout.frame_chain == FrameChain::frame_object) {
-        for (const auto member : {"f_back", "f_code", "f_lasti", "f_localsplus"}) needs.push_back({"PyFrameObject", member});
+        for (const auto member : {"f_back", "f_code", "f_lasti", "f_localsplus"})
+            needs.push_back({"PyFrameObject", member});
         for (const auto member : {"co_argcount", "co_varnames"}) needs.push_back({"PyCodeObject", member});
         for (const auto member : {"tp_name", "tp_flags"}) needs.push_back({"PyTypeObject", member});
         needs.push_back({"PyThreadState", "frame"});
         needs.push_back({"PyTupleObject", "ob_item"});
     } else {
-        for (const auto member : {"previous", "owner", "localsplus"}) needs.push_back({"_PyInterpreterFrame", member});
+        for (const auto member : {"previous", "owner", "localsplus"})
+            needs.push_back({"_PyInterpreterFrame", member});
         for (const auto member : {"co_code_adaptive", "co_qualname", "co_linetable"})
             needs.push_back({"PyCodeObject", member});
         if (layout.frame_chain == FrameChain::cframe) {
@@ -178,10 +186,12 @@ std::string render_entry(const RenderOptions& options, const KernelFacts& kernel
            join({records, scratch, dialect_bcc, tick, entry, process_events});
 }
 
-Result<std::string> render_walker(const RenderOptions& options, const KernelFacts& kernel, const Layout& layout) {
+Result<std::string> render_walker(const RenderOptions& options, const KernelFacts& kernel,
+                                  const Layout& layout) {
     using namespace bpf_text;
     if (const auto missing = missing_members(layout); !missing.empty()) {
-        return Error{fmt::format("layout {} lacks {}: make it again with pyoffsets generate", layout.name, missing)};
+        return Error{
+            fmt::format("layout {} lacks {}: make it again with pyoffsets generate", layout.name, missing)};
     }
     return preamble(options, kernel) + layout_defines(layout) +
            join({records, scratch, dialect_bcc, tick, thread_state, code_identity, first_argument, gil, walk,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a layout and the options of a session to the BPF C text that BCC compiles. Pure: no descriptors, no clock, no
-// kernel; the same input gives the same text.
+// From a layout and the options of a session to the BPF C text that BCC compiles. Pure: no descriptors, no
+// clock, no kernel; the same input gives the same text.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +38,10 @@ inline constexpr uint32_t max_session_processes = 16384;
 // The module that defines the maps: the program on every tick (on_tick), and on_fork, on_exec, on_exit.
 std::string render_entry(const RenderOptions& options, const KernelFacts& kernel);
 
-// The module of one layout: the programs walk, identify and send. Fails if the layout lacks a member the walker needs.
-Result<std::string> render_walker(const RenderOptions& options, const KernelFacts& kernel, const Layout& layout);
+// The module of one layout: the programs walk, identify and send. Fails if the layout lacks a member the
+// walker needs.
+Result<std::string> render_walker(const RenderOptions& options, const KernelFacts& kernel,
+                                  const Layout& layout);
 
 // A string as a C literal that the compiler reads back as the same bytes.
 std::string c_literal(std::string_view bytes);

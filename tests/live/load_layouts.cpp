@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does the kernel take the walker of every shipped layout of this architecture, with every option that changes its text?
-// Compiles and loads them all; nothing is attached. Exit code 77: no right to.
+// Does the kernel take the walker of every shipped layout of this architecture, with every option that
+// changes its text? Compiles and loads them all; nothing is attached. Exit code 77: no right to.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -45,16 +45,18 @@ int load(const std::string& what, const RenderOptions& options, const KernelFact
             return;
         }
         ++failures;
-        fmt::print("{:24} {:28} FAILED: {}\n{}\n", what, name, outcome.programs.error().message, outcome.messages);
+        fmt::print("{:24} {:28} FAILED: {}\n{}\n", what, name, outcome.programs.error().message,
+                   outcome.messages);
     };
     const auto timed = [](const auto& work) {
         const auto begin = std::chrono::steady_clock::now();
         auto outcome = work();
-        return std::pair{std::move(outcome), std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
+        return std::pair{std::move(outcome),
+                         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
     };
     BpfModules modules;
-    const auto [entry, entry_seconds] =
-        timed([&] { return modules.add("the entry program", render_entry(options, kernel), entry_programs); });
+    const auto [entry, entry_seconds] = timed(
+        [&] { return modules.add("the entry program", render_entry(options, kernel), entry_programs); });
     report("entry", entry, entry_seconds);
     if (!entry.programs) return failures;
     for (const Layout* layout : layouts) {
@@ -64,7 +66,8 @@ int load(const std::string& what, const RenderOptions& options, const KernelFact
             fmt::print("{:24} {:28} FAILED: {}\n", what, layout->name, text.error().message);
             continue;
         }
-        const auto [walker, seconds] = timed([&] { return modules.add(layout->name, *text, walker_programs); });
+        const auto [walker, seconds] =
+            timed([&] { return modules.add(layout->name, *text, walker_programs); });
         report(layout->name, walker, seconds);
     }
     return failures;
@@ -95,7 +98,8 @@ int main() {
 
     // What the options change is the same for all layouts of a kind: one of each.
     std::vector<const Layout*> kinds;
-    for (const char* name : {"cpython-2.7", "cpython-3.6", "cpython-3.9", "cpython-3.11", "cpython-3.12", "cpython-3.14t", "cpython-3.15"})
+    for (const char* name : {"cpython-2.7", "cpython-3.6", "cpython-3.9", "cpython-3.11", "cpython-3.12",
+                             "cpython-3.14t", "cpython-3.15"})
         if (const Layout* layout = database.find(name)) kinds.push_back(layout);
     RenderOptions states;
     states.show_gil_state = states.show_thread_state = states.show_pthread_id = true;

@@ -250,7 +250,8 @@ int run(const Options& options) {
         if (const int exit_code = start_command(*child); exit_code != exit_done) return exit_code;
     if (!collect(session.get(), options, child ? &*child : nullptr)) return complain(pyperf_last_error());
     ignore_interrupts();
-    if (caught_signal() == SIGINT && isatty(STDERR_FILENO)) std::cerr << "\n" << std::flush;  // behind the "^C"
+    if (caught_signal() == SIGINT && isatty(STDERR_FILENO))
+        std::cerr << "\n" << std::flush;  // behind the "^C"
     if (pyperf_session_stop(session.get()) != 0) return complain(pyperf_last_error());
 
     RunFacts facts;

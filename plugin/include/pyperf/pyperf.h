@@ -49,7 +49,7 @@ PYPERF_API const char *pyperf_version_string(void);
 /* What went wrong in this thread's last failing call: what, why, what to do; never NULL, valid until the next call. */
 PYPERF_API const char *pyperf_last_error(void);
 
-/* ---- the offset database ------------------------------------------------------------------------------------- */
+/* ---- the offset database */
 
 struct pyperf_db;
 
@@ -63,15 +63,15 @@ struct pyperf_db_opts {
     size_t more_directory_count;
 };
 
-/* Opens the database. A file that is wrong is left out and reported by pyperf_db_warning(); fails (-ENOENT) when not one
- * layout is found. opts may be NULL. */
+/* Opens the database. A file that is wrong is left out and reported by pyperf_db_warning(); fails (-ENOENT) when not
+ * one layout is found. opts may be NULL. */
 PYPERF_API int pyperf_db_open(const struct pyperf_db_opts *opts, struct pyperf_db **out);
 PYPERF_API void pyperf_db_close(struct pyperf_db *db);
 PYPERF_API size_t pyperf_db_layout_count(const struct pyperf_db *db);
 /* The warnings of opening, one line each ("FILE:LINE: ..."); NULL from index on that is not there. */
 PYPERF_API const char *pyperf_db_warning(const struct pyperf_db *db, size_t index);
 
-/* ---- a profiling session ------------------------------------------------------------------------------------- */
+/* ---- a profiling session */
 
 struct pyperf_session;
 
@@ -79,25 +79,26 @@ enum pyperf_log_level { PYPERF_LOG_WARNING = 1, PYPERF_LOG_INFO = 2, PYPERF_LOG_
 typedef void (*pyperf_log_fn)(void *context, enum pyperf_log_level level, const char *message);
 
 enum pyperf_session_flags {
-    PYPERF_USER_ONLY = 1u << 0,         /* no kernel stacks */
-    PYPERF_KERNEL_ONLY = 1u << 1,       /* no Python stacks; kernel stacks of every process */
-    PYPERF_INCLUDE_IDLE = 1u << 2,      /* the idle task's ticks as well */
+    PYPERF_USER_ONLY = 1u << 0,    /* no kernel stacks */
+    PYPERF_KERNEL_ONLY = 1u << 1,  /* no Python stacks; kernel stacks of every process */
+    PYPERF_INCLUDE_IDLE = 1u << 2, /* the idle task's ticks as well */
     PYPERF_SHOW_GIL_STATE = 1u << 3,
     PYPERF_SHOW_THREAD_STATE = 1u << 4,
     PYPERF_SHOW_PTHREAD_ID = 1u << 5,
-    PYPERF_PERF_BUFFER = 1u << 6,       /* use perf buffers even where the kernel has the ring buffer */
+    PYPERF_PERF_BUFFER = 1u << 6, /* use perf buffers even where the kernel has the ring buffer */
 };
 
 struct pyperf_session_opts {
     size_t sz;
     uint32_t flags;
-    uint32_t sample_hz;     /* ticks a second on each CPU; 0 and no period: 49 */
-    uint64_t sample_period; /* instead of sample_hz: one tick every so many nanoseconds of CPU time (cpu-clock events) */
-    const uint32_t *pids;   /* process ids as this process's pid namespace has them; none: all */
+    uint32_t sample_hz; /* ticks a second on each CPU; 0 and no period: 49 */
+    /* Instead of sample_hz: one tick every so many nanoseconds of CPU time (cpu-clock events). */
+    uint64_t sample_period;
+    const uint32_t *pids; /* process ids as this process's pid namespace has them; none: all */
     size_t pid_count;
     const uint32_t *tids;
     size_t tid_count;
-    int32_t cpu_plus_one;   /* only this CPU, counted from 1; 0: all */
+    int32_t cpu_plus_one;        /* only this CPU, counted from 1; 0: all */
     uint32_t stack_storage_size; /* stacks remembered in the kernel; 0: 16384 */
     uint32_t hash_storage_size;  /* different samples counted in the kernel; 0: 40960 */
     uint32_t ring_bytes;         /* of the record ring, a power of two; 0: 8 MiB */
@@ -125,7 +126,7 @@ PYPERF_API int pyperf_session_fd(const struct pyperf_session *session);
 PYPERF_API int pyperf_session_stop(struct pyperf_session *session);
 PYPERF_API void pyperf_session_close(struct pyperf_session *session);
 
-/* ---- results ------------------------------------------------------------------------------------------------- */
+/* ---- results */
 
 /* Every tick that the kernel delivered is in exactly one class. The numbers are part of the interface. */
 enum pyperf_class {
@@ -138,8 +139,8 @@ enum pyperf_class {
     PYPERF_CLASS_NOT_PYTHON = 6,
     PYPERF_CLASS_FILTERED = 7,
     PYPERF_CLASS_IDLE = 8,
-    PYPERF_CLASS_LOST = 9,             /* a buffer or map was full */
-    PYPERF_CLASS_STALE_CODE = 10,      /* a code object on the stack was replaced; no frame is claimed */
+    PYPERF_CLASS_LOST = 9,        /* a buffer or map was full */
+    PYPERF_CLASS_STALE_CODE = 10, /* a code object on the stack was replaced; no frame is claimed */
     PYPERF_CLASS_COUNT = 11
 };
 /* "complete", "truncated", ... as in the summary and its JSON form; NULL for another number. */
@@ -149,13 +150,13 @@ enum pyperf_python_frame_flags {
     PYPERF_PYTHON_FRAME_UNKNOWN = 1u << 0, /* nothing is known of its code object: the name is a placeholder */
 };
 struct pyperf_python_frame {
-    const char *name;    /* qualified name (3.11+); else Class.name or name. UTF-8, as it is: escape it before printing */
-    const char *file;    /* co_filename, UTF-8; "" when it is not known */
+    const char *name; /* qualified name (3.11+); else Class.name or name. UTF-8, as it is: escape it before printing */
+    const char *file; /* co_filename, UTF-8; "" when it is not known */
     uint32_t name_bytes; /* of both, without the NUL behind them: they may hold others */
     uint32_t file_bytes;
-    int32_t line;        /* 1 and up; 0: not known */
+    int32_t line; /* 1 and up; 0: not known */
     uint32_t flags;
-    uint64_t code;       /* identifies the code object */
+    uint64_t code; /* identifies the code object */
 };
 
 struct pyperf_kernel_frame {
@@ -170,7 +171,7 @@ struct pyperf_sample {
     uint32_t tid;
     const char *comm; /* the thread's name, bytes as the kernel has them */
     uint8_t tick_class;
-    uint8_t gil_state;    /* 0 unless asked for; numbers in pyperf_gil_state_name() and so on */
+    uint8_t gil_state; /* 0 unless asked for; numbers in pyperf_gil_state_name() and so on */
     uint8_t thread_state;
     uint8_t pthread_id;
     const struct pyperf_python_frame *frames; /* leaf first */
@@ -195,17 +196,17 @@ struct pyperf_totals {
     uint64_t expected_ticks;              /* rate x CPUs x time; 0 with a period */
     uint64_t stacks;                      /* different Python stacks */
     uint64_t code_objects;
-    uint64_t python_processes;            /* seen */
-    uint64_t frames;                      /* Python frames walked */
-    uint64_t runs;                        /* ticks that started a walk ... */
-    uint64_t run_ns;                      /* ... and the time they took in the kernel */
-    uint64_t stacks_resent;               /* sent again, for the stack map was full */
-    uint64_t counts_full;                 /* ticks sent one by one, for the counts map was full */
-    uint64_t records_dropped;             /* records that found the ring full and came again later */
-    uint64_t kernel_stacks_missed;        /* kernel stacks that did not fit */
-    uint64_t routes[5];                   /* thread states by route: attached, bound, listed, remembered, unproven */
-    uint64_t duration_ns;                 /* from start to stop */
-    uint64_t processes_not_examined;      /* whose memory maps this process has no right to read */
+    uint64_t python_processes;       /* seen */
+    uint64_t frames;                 /* Python frames walked */
+    uint64_t runs;                   /* ticks that started a walk ... */
+    uint64_t run_ns;                 /* ... and the time they took in the kernel */
+    uint64_t stacks_resent;          /* sent again, for the stack map was full */
+    uint64_t counts_full;            /* ticks sent one by one, for the counts map was full */
+    uint64_t records_dropped;        /* records that found the ring full and came again later */
+    uint64_t kernel_stacks_missed;   /* kernel stacks that did not fit */
+    uint64_t routes[5];              /* thread states by route: attached, bound, listed, remembered, unproven */
+    uint64_t duration_ns;            /* from start to stop */
+    uint64_t processes_not_examined; /* whose memory maps this process has no right to read */
 };
 PYPERF_API int pyperf_session_totals(struct pyperf_session *session, struct pyperf_totals *out);
 
@@ -214,25 +215,26 @@ PYPERF_API const char *pyperf_gil_state_name(unsigned int state);
 PYPERF_API const char *pyperf_thread_state_name(unsigned int state);
 PYPERF_API const char *pyperf_pthread_id_name(unsigned int state);
 
-/* ---- one process --------------------------------------------------------------------------------------------- */
+/* ---- one process */
 
 struct pyperf_process_info {
     size_t sz;
     uint32_t pid;
-    uint32_t supported;    /* 1: a layout is known for it */
-    const char *image;     /* the file with the interpreter, as the target sees it */
-    const char *build_id;  /* hex; "" when it has none */
-    const char *version;   /* "3.11.7" */
-    const char *layout;    /* "cpython-3.11"; "" when unsupported */
-    const char *evidence;  /* how the layout was chosen */
-    const char *reason;    /* why not, and which command helps; "" when supported */
+    uint32_t supported;   /* 1: a layout is known for it */
+    const char *image;    /* the file with the interpreter, as the target sees it */
+    const char *build_id; /* hex; "" when it has none */
+    const char *version;  /* "3.11.7" */
+    const char *layout;   /* "cpython-3.11"; "" when unsupported */
+    const char *evidence; /* how the layout was chosen */
+    const char *reason;   /* why not, and which command helps; "" when supported */
 };
-/* Looks at one process. -ESRCH: no such process; -ENOENT: no CPython in it. Strings live until the next call with db. */
+/* Looks at one process. -ESRCH: no such process; -ENOENT: no CPython in it. Strings live until the next call with db.
+ */
 PYPERF_API int pyperf_examine(struct pyperf_db *db, uint32_t pid, struct pyperf_process_info *out);
 
 typedef int (*pyperf_process_fn)(void *context, const struct pyperf_process_info *process);
-/* Calls fn for each Python process that the session has seen, those that have ended included, by ascending pid, until it
- * returns non-zero, and returns that. What it is given is valid during the call. None with PYPERF_KERNEL_ONLY. */
+/* Calls fn for each Python process that the session has seen, those that have ended included, by ascending pid, until
+ * it returns non-zero, and returns that. What it is given is valid during the call. None with PYPERF_KERNEL_ONLY. */
 PYPERF_API int pyperf_session_processes(struct pyperf_session *session, pyperf_process_fn fn, void *context);
 
 #ifdef __cplusplus

@@ -57,7 +57,8 @@ TEST_CASE("a script is what its first line names, through env and through other 
     std::filesystem::create_symlink(some_python(), folder.file("pyperf-test-python"));
     const std::string path = std::getenv("PATH") ? std::getenv("PATH") : "";
     ::setenv("PATH", (std::filesystem::path{script}.parent_path().string() + ":" + path).c_str(), 1);
-    CHECK(expected_interpreter(write_program(folder.file("env"), "#!/usr/bin/env -S A=1 pyperf-test-python -u\n")));
+    CHECK(expected_interpreter(
+        write_program(folder.file("env"), "#!/usr/bin/env -S A=1 pyperf-test-python -u\n")));
     CHECK(expected_interpreter("pyperf-test-python"));
     ::setenv("PATH", path.c_str(), 1);
     CHECK_FALSE(expected_interpreter("pyperf-test-python"));

@@ -17,7 +17,9 @@ KernelFacts some_kernel() {
     return kernel;
 }
 
-bool has_line(const std::string& text, const std::string& line) { return text.find(line + "\n") != std::string::npos; }
+bool has_line(const std::string& text, const std::string& line) {
+    return text.find(line + "\n") != std::string::npos;
+}
 
 }  // namespace
 
