@@ -14,6 +14,7 @@
 
 #include "collect/bpf_modules.h"
 #include "collect/kernel_facts.h"
+#include "collect/log_level.h"
 #include "collect/module_build.h"
 #include "collect/process_table.h"
 #include "collect/record_ring.h"
@@ -27,8 +28,6 @@
 #include "result.h"
 
 namespace pyperf {
-
-enum class LogLevel { warning = 1, info = 2, debug = 3 };
 
 struct SessionOptions {
     RenderOptions render;
@@ -105,6 +104,7 @@ class Session {
     void on_code_record(std::span<const std::byte> record);
     void read_counts();
     void count(const pyperf_count_key& key, uint64_t content_id, uint64_t ticks);
+    void withdraw(CountedTick& tick);
     void settle_classes();
 
     const Database& database_;
