@@ -27,6 +27,9 @@ namespace {
 // While an interpreter is being loaded, how often to look whether it is ready.
 constexpr int retry_interval_ms = 5;
 
+// Different ticks that did not fit into the kernel's counts, up to this many (some 60 MiB).
+constexpr size_t max_sent_ticks = 1 << 18;
+
 uint64_t now_ns() {
     timespec time{};
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -303,7 +306,12 @@ void Session::on_record(std::span<const std::byte> record) {
     if (type == PYPERF_RECORD_STACK) {
         auto stack = decode_stack_record(record);
         if (stack) {
-            stacks_.insert_or_assign(stack->id, std::move(*stack));
+            if (!stacks_.add(*stack) && stacks_.refused() == 1)
+                say(LogLevel::warning,
+                    fmt::format(
+                        "the memory for stacks is full ({} MiB, {} stacks): ticks of further ones are "
+                        "counted as lost",
+                        stacks_.bytes() >> 20, stacks_.size()));
         } else {
             say(LogLevel::debug, stack.error().message);
         }
@@ -315,10 +323,16 @@ void Session::on_record(std::span<const std::byte> record) {
     } else if (type == PYPERF_RECORD_TICK && record.size() >= sizeof(pyperf_tick_record)) {
         pyperf_tick_record tick;
         std::memcpy(&tick, record.data(), sizeof(tick));
-        auto& counted = sent_ticks_[bytes_of(tick.key) + bytes_of(tick.content_id)];
-        counted.key = tick.key;
-        counted.content_id = tick.content_id;
-        ++counted.count;
+        const std::string key = bytes_of(tick.key) + bytes_of(tick.content_id);
+        auto found = sent_ticks_.find(key);
+        if (found == sent_ticks_.end()) {
+            if (sent_ticks_.size() >= max_sent_ticks) {
+                ++unplaced_ticks_[tick.key.tick_class % PYPERF_TICK_CLASSES];
+                return;
+            }
+            found = sent_ticks_.emplace(key, CountedTick{tick.key, tick.content_id, 0}).first;
+        }
+        ++found->second.count;
     }
 }
 
@@ -406,6 +420,10 @@ void Session::read_counts() {
             totals_.counters[PYPERF_TICK_STALE_CODE] += stale;
         }
     }
+    for (size_t i = 0; i < PYPERF_TICK_CLASSES; ++i) {
+        totals_.counters[i] -= unplaced_ticks_[i];
+        totals_.counters[PYPERF_TICK_LOST] += unplaced_ticks_[i];
+    }
     for (const auto& [bytes, tick] : sent_ticks_) count(tick.key, tick.content_id, tick.count);
 }
 
@@ -450,11 +468,6 @@ void Session::settle_classes() {
         kept.push_back(tick);
     }
     counted_ = std::move(kept);
-}
-
-const Stack* Session::stack(uint64_t content_id) const {
-    const auto found = stacks_.find(content_id);
-    return found == stacks_.end() ? nullptr : &found->second;
 }
 
 std::vector<uint64_t> Session::kernel_stack(int32_t id) const {
