@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "decode/code_table.h"
 
+#include <algorithm>
+
 #include "decode/line_table.h"
 #include "decode/mix.h"
 
@@ -130,6 +132,11 @@ std::vector<Frame> CodeTable::resolve(const Stack& stack) {
         }
     }
     return frames;
+}
+
+bool CodeTable::has_frames(const Stack& stack) const {
+    return std::ranges::any_of(stack.frames,
+                               [this](const pyperf_frame& frame) { return !is_incomplete(frame); });
 }
 
 bool CodeTable::is_incomplete(const pyperf_frame& frame) const {

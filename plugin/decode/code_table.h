@@ -51,6 +51,9 @@ class CodeTable {
     // All frames of a stack, leaf first, without the incomplete ones.
     std::vector<Frame> resolve(const Stack& stack);
 
+    // Whether a stack has a frame that resolve() would show.
+    bool has_frames(const Stack& stack) const;
+
     // True for a frame (3.11 and later) that is in the chain but has not begun: the interpreter itself does
     // not show it
     // (_PyFrame_IsIncomplete, Include/internal/pycore_frame.h, 3.11 to 3.13). The frame that 3.13 and later

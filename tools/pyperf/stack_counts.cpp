@@ -34,8 +34,6 @@ bool has_states(const pyperf_sample& sample) {
 // What stands for the Python stack of a tick that has none. The texts are part of the output's format.
 std::string placeholder(const pyperf_sample& sample, const std::string& reason) {
     switch (sample.tick_class) {
-        case PYPERF_CLASS_COMPLETE:  // frames, but none of the program's own
-        case PYPERF_CLASS_TRUNCATED:
         case PYPERF_CLASS_NO_PYTHON_FRAMES:
             return "[no Python frames]";
         case PYPERF_CLASS_TORN:
