@@ -1,7 +1,10 @@
 pyperf_unit_test(decode
+    code_object_test.cpp
+    code_table_test.cpp
     escape_test.cpp
     line_table_cases.cpp
     line_table_test.cpp
+    stack_test.cpp
     text_test.cpp
     utf8_test.cpp)
 
