@@ -43,6 +43,10 @@ bool CodeTable::add(const CodeObject& code) {
     const unsigned cut_pieces = count_cut(code);
     if (known != codes_.end()) {
         if (known->second.cut_pieces <= cut_pieces) return true;
+        if (is_full(0)) {
+            ++refused_;
+            return false;
+        }
         // What was remembered about it came from less.
         std::erase_if(lines_, [&](const auto& line) { return line.first.code_id == code.id; });
         std::erase_if(class_names_, [&](const auto& name) { return name.first.first == code.id; });

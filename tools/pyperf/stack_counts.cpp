@@ -81,13 +81,17 @@ std::string StackCounts::escaped(std::string_view text) const {
     return escape_for_line(text, form_.folded ? Semicolon::escape : Semicolon::keep);
 }
 
+std::string StackCounts::escaped_string(std::string_view string) const {
+    return escape_string_for_line(string, form_.folded ? Semicolon::escape : Semicolon::keep);
+}
+
 StackCounts::TextId StackCounts::python_line(const pyperf_python_frame& frame) {
     const auto [at, is_new] = frames_.try_emplace({frame.name, frame.file, frame.line});
     if (is_new) {
-        std::string text = escaped({frame.name, frame.name_bytes});
+        std::string text = escaped_string({frame.name, frame.name_bytes});
         // A frame always has its parentheses, so that none can pass for a placeholder.
         if ((frame.flags & PYPERF_PYTHON_FRAME_UNKNOWN) == 0)
-            text += fmt::format(" ({}:{})", escaped({frame.file, frame.file_bytes}),
+            text += fmt::format(" ({}:{})", escaped_string({frame.file, frame.file_bytes}),
                                 frame.line > 0 ? std::to_string(frame.line) : "?");
         at->second = intern(std::move(text));
     }
