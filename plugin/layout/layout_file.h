@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One file of the offset database: TOML that a person can read and compare, format 1 (docs/offsets.md). The
 // reader is strict, for what it lets pass becomes addresses that are read in other processes: it knows every
-// key, asks for every member that the version has, and checks ranges, overlaps and that rules and members
-// fit. Nothing here knows where the files lie.
+// key, asks for every member that the version has, and checks ranges, alignment, overlaps and that rules,
+// members and version fit. Nothing here knows where the files lie.
 #pragma once
 
 #include <string>

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <climits>
 #include <cstring>
 #include <limits>
 #include <optional>
@@ -190,17 +191,8 @@ void Reader::read_provenance(const toml::table& root) {
         Provenance read{text(*entry, "source"), text(*entry, "version"), text(*entry, "detail"),
                         text(*entry, "command"), text(*entry, "date")};
         if (error_) return;
-        if (read.source != "headers" && read.source != "dwarf" && read.source != "binary")
-            fail(entry->get("source")->source(), "source has to be headers, dwarf or binary");
-        if (const auto parsed = PythonVersion::parse(read.version); !parsed)
-            fail(entry->get("version")->source(), "version: " + parsed.error().message);
-        const auto is_date = [](std::string_view date) {
-            if (date.size() != 10) return false;
-            for (size_t i = 0; i < date.size(); i++)
-                if (i == 4 || i == 7 ? date[i] != '-' : date[i] < '0' || date[i] > '9') return false;
-            return true;
-        };
-        if (!is_date(read.date)) fail(entry->get("date")->source(), "date has to be YYYY-MM-DD");
+        if (const auto found = find_fault(read))
+            fail(entry->get(found->key)->source(), fmt::format("{} {}", found->key, found->what));
         layout_.provenance.push_back(std::move(read));
     }
 }
@@ -287,23 +279,45 @@ class Descriptor {
     int fd_;
 };
 
+// toml++ walks nested tables by recursion, and a key of 100,000 dots nests as deeply: that is more than a
+// stack holds. No file has so many dots, wherever they are.
+constexpr size_t kMaxDots = 1024;
+
+// The line with the dot that is one too many; 0: there is none.
+size_t line_of_too_many_dots(std::string_view text) {
+    size_t dots = 0;
+    size_t line = 1;
+    for (const char c : text) {
+        if (c == '\n') line++;
+        if (c == '.' && ++dots > kMaxDots) return line;
+    }
+    return 0;
+}
+
+// An error is one line of a readable length, whatever is in the file: control characters are spelled out.
+Error one_line(const Error& error) {
+    constexpr size_t kMaxMessageBytes = size_t{PATH_MAX} + 1000;
+    Error clean{"", error.code};
+    for (const char c : error.message) {
+        const bool begins_character = (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+        if (clean.message.size() >= kMaxMessageBytes && begins_character) {
+            clean.message += "...";
+            break;
+        }
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+            clean.message += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
+        else
+            clean.message += c;
+    }
+    return clean;
+}
+
 Error system_error(const std::string& path, std::string_view what, int code) {
     return {fmt::format("{}: {}: {}", path, what, std::strerror(code)), -code};
 }
 
-}  // namespace
-
-Result<Layout> parse_layout(std::string_view text, const std::string& file_name) {
-    if (text.size() > kLayoutFileMaxBytes)
-        return Error{fmt::format("{}: is larger than {} bytes", file_name, kLayoutFileMaxBytes), -EFBIG};
-    const toml::parse_result parsed = toml::parse(text);
-    if (!parsed)
-        return Error{fmt::format("{}:{}: {}", file_name, parsed.error().source().begin.line,
-                                 parsed.error().description())};
-    return Reader(file_name).read(parsed.table());
-}
-
-Result<Layout> read_layout_file(const std::string& path) {
+// The whole content of a regular file that is not too large.
+Result<std::string> read_text(const std::string& path) {
     // O_NONBLOCK: opening a FIFO must not wait for a writer; O_NOCTTY: nor a terminal become ours.
     const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (file.get() < 0) return system_error(path, "cannot be opened", errno);
@@ -324,7 +338,30 @@ Result<Layout> read_layout_file(const std::string& path) {
         used += static_cast<size_t>(got);
     }
     text.resize(used);
-    return parse_layout(text, path);
+    return text;
+}
+
+}  // namespace
+
+Result<Layout> parse_layout(std::string_view text, const std::string& file_name) {
+    if (text.size() > kLayoutFileMaxBytes)
+        return one_line({fmt::format("{}: is larger than {} bytes", file_name, kLayoutFileMaxBytes), -EFBIG});
+    if (const size_t line = line_of_too_many_dots(text))
+        return one_line({fmt::format("{}:{}: the file has more than {} dots: is this a layout file?",
+                                     file_name, line, kMaxDots)});
+    const toml::parse_result parsed = toml::parse(text);
+    if (!parsed)
+        return one_line({fmt::format("{}:{}: {}", file_name, parsed.error().source().begin.line,
+                                     parsed.error().description())});
+    auto layout = Reader(file_name).read(parsed.table());
+    if (!layout) return one_line(layout.error());
+    return layout;
+}
+
+Result<Layout> read_layout_file(const std::string& path) {
+    auto text = read_text(path);
+    if (!text) return one_line(text.error());
+    return parse_layout(*text, path);
 }
 
 }  // namespace pyperf
