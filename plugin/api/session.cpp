@@ -175,7 +175,7 @@ int pyperf_session_samples(pyperf_session* session, pyperf_sample_fn fn, void* c
             sample.thread_state = tick.key.thread_state;
             sample.pthread_id = tick.key.pthread_id;
             frames.clear();
-            if (const Stack* stack = tick.content_id ? from.stack(tick.content_id) : nullptr) {
+            if (const auto stack = tick.content_id ? from.stack(tick.content_id) : std::nullopt) {
                 for (const auto& frame : from.frames(*stack)) frames.push_back(python_frame(frame));
             }
             sample.frames = frames.data();

@@ -49,7 +49,9 @@ ProcessTable::ProcessTable(const Database& database, int processes_fd, std::vect
       processes_fd_(processes_fd),
       pids_(std::move(pids)),
       walker_for_(std::move(walker_for)),
-      say_(std::move(say)) {}
+      say_(std::move(say)),
+      proofs_([this](const PythonProcess& process, const std::string& reason) { withdraw(process, reason); },
+              [this](const std::string& message) { say_(LogLevel::info, message); }) {}
 
 bool ProcessTable::is_wanted(HostPid pid) const {
     return pids_.empty() ||
@@ -107,6 +109,7 @@ void ProcessTable::put(const PythonProcess& process) {
         if (const auto walker = walker_for_(layout)) {
             entry.layout = note.layout = *walker;
             entry.state = interpreter.resolved ? PYPERF_PROCESS_READY : PYPERF_PROCESS_NOT_SET_UP;
+            if (interpreter.resolved) note.verdict = proofs_.add(process, layout);
         } else {
             note.reason = walker.error().message;
         }
@@ -119,7 +122,8 @@ void ProcessTable::put(const PythonProcess& process) {
     if (bpf_map_lookup_elem(processes_fd_, &pid, &old) == 0 && old.start_time_ticks == entry.start_time_ticks)
         entry.exact = old.exact;
     if (bpf_map_update_elem(processes_fd_, &pid, &entry, BPF_ANY) != 0)
-        say_(fmt::format("the table of Python processes is full ({}): process {} is not profiled", errno,
+        say_(LogLevel::warning,
+             fmt::format("the table of Python processes is full ({}): process {} is not profiled", errno,
                          pid));
     // The C library, which says where a thread's keys are, may be mapped after the interpreter, and its file
     // has been met before.
@@ -133,7 +137,8 @@ void ProcessTable::put(const PythonProcess& process) {
     const auto* known = this->note(process.pid);
     if (!known || known->start_time_ticks != note.start_time_ticks || known->state != note.state ||
         known->build_id != note.build_id) {
-        say_(note.reason.empty() ? fmt::format("process {}: CPython {} in {}, layout {} by {}", pid,
+        say_(LogLevel::info, note.reason.empty()
+                                 ? fmt::format("process {}: CPython {} in {}, layout {} by {}", pid,
                                                note.version, note.image, note.layout_name, note.evidence)
                                  : fmt::format("process {}: {}", pid, note.reason));
     }
@@ -151,7 +156,7 @@ ProcessTable::Look ProcessTable::look_at(HostPid pid) {
         const auto start = read_start_time(pid);
         if (!start || process.error().code == -EPERM || process.error().code == -EACCES) {
             if (start) unreadable_.insert(pid.value);
-            say_(process.error().message);
+            say_(LogLevel::info, process.error().message);
             return {};
         }
         // There is a CPython in it, but which is not to be told.
@@ -164,7 +169,7 @@ ProcessTable::Look ProcessTable::look_at(HostPid pid) {
         note.start_time_ticks = *start;
         note.state = entry.state;
         note.reason = process.error().message;
-        say_(fmt::format("process {}: {}", pid.value, note.reason));
+        say_(LogLevel::info, fmt::format("process {}: {}", pid.value, note.reason));
         remember(pid, std::move(note));
         return {};
     }
@@ -223,18 +228,43 @@ void ProcessTable::on_exit(HostPid pid) {
         bpf_map_delete_elem(processes_fd_, &key);
 }
 
+void ProcessTable::refuse(int32_t pid, ProcessNote& note, const std::string& reason) {
+    note.state = PYPERF_PROCESS_UNSUPPORTED;
+    note.reason = reason;
+    const auto key = static_cast<uint32_t>(pid);
+    pyperf_process entry{};
+    if (bpf_map_lookup_elem(processes_fd_, &key, &entry) != 0 ||
+        entry.start_time_ticks != note.start_time_ticks)
+        return;
+    entry.state = PYPERF_PROCESS_UNSUPPORTED;
+    bpf_map_update_elem(processes_fd_, &key, &entry, BPF_EXIST);
+}
+
 void ProcessTable::refuse_walker(uint32_t walker, const std::string& reason) {
+    for (auto& [pid, note] : notes_)
+        if (note.state == PYPERF_PROCESS_READY && note.layout == walker) refuse(pid, note, reason);
+}
+
+void ProcessTable::withdraw(const PythonProcess& process, const std::string& reason) {
+    const auto found = notes_.find(process.pid.value);
+    if (found == notes_.end() || found->second.start_time_ticks != process.start_time_ticks) return;
+    ProcessNote& note = found->second;
+    if (note.state != PYPERF_PROCESS_READY) return;
+    note.withdrawn = true;
+    refuse(process.pid.value, note,
+           fmt::format("CPython {} in {} is not what layout {} describes: {}", note.version, note.image,
+                       note.layout_name, reason));
+    say_(LogLevel::warning,
+         fmt::format("process {}: {}: its stacks are not shown", process.pid.value, note.reason));
+}
+
+void ProcessTable::withdraw_refuted() {
     for (auto& [pid, note] : notes_) {
-        if (note.state != PYPERF_PROCESS_READY || note.layout != walker) continue;
-        note.state = PYPERF_PROCESS_UNSUPPORTED;
-        note.reason = reason;
-        const auto key = static_cast<uint32_t>(pid);
-        pyperf_process entry{};
-        if (bpf_map_lookup_elem(processes_fd_, &key, &entry) != 0 ||
-            entry.start_time_ticks != note.start_time_ticks)
-            continue;
-        entry.state = PYPERF_PROCESS_UNSUPPORTED;
-        bpf_map_update_elem(processes_fd_, &key, &entry, BPF_EXIST);
+        if (note.state != PYPERF_PROCESS_READY || !note.verdict || !note.verdict->is_refuted()) continue;
+        note.withdrawn = true;
+        refuse(pid, note,
+               fmt::format("CPython {} in {} is not what layout {} describes in another process: {}",
+                           note.version, note.image, note.layout_name, note.verdict->reason));
     }
 }
 

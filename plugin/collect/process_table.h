@@ -5,6 +5,8 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -12,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "collect/layout_proofs.h"
+#include "collect/log_level.h"
 #include "layout/database.h"
 #include "process/discover.h"
 #include "process/ids.h"
@@ -32,7 +36,9 @@ struct ProcessNote {
     std::string version;
     std::string layout_name;
     std::string evidence;
-    std::string reason;  // why it is not walked, or ""
+    std::string reason;                            // why it is not walked, or ""
+    std::shared_ptr<const LayoutVerdict> verdict;  // of its file, once it is walked
+    bool withdrawn = false;                        // the walked layout was refuted: nothing of it holds
 };
 
 class ProcessTable {
@@ -40,7 +46,7 @@ class ProcessTable {
     // The walker for a layout: its index in the program arrays, where it is or will be. An error: there will
     // be none.
     using WalkerFor = std::function<Result<uint32_t>(const Layout&)>;
-    using Say = std::function<void(const std::string&)>;
+    using Say = std::function<void(LogLevel, const std::string&)>;
 
     // processes_fd: the map `processes`; stays the caller's, as the database does. pids: the only processes
     // to look at; empty: all.
@@ -59,6 +65,12 @@ class ProcessTable {
 
     // A walker that was promised will not be there: its processes are unsupported, for this reason.
     void refuse_walker(uint32_t walker, const std::string& reason);
+
+    // Goes on with the proofs of the layouts in use. wait_ms: until there is something to do, if there is.
+    void prove(uint64_t now_ns) { proofs_.look(now_ns); }
+    std::optional<int> proof_wait_ms(uint64_t now_ns) const { return proofs_.wait_ms(now_ns); }
+    // At the end: what is walked by a layout that others of its file refuted, and none proved, is withdrawn.
+    void withdraw_refuted();
 
     // Processes whose interpreter was not ready to be looked at: looks again. Call it every few milliseconds
     // while waiting() is true.
@@ -84,6 +96,9 @@ class ProcessTable {
     bool is_wanted(HostPid pid) const;
     void put(const PythonProcess& process);
     void remember(HostPid pid, ProcessNote note);
+    void withdraw(const PythonProcess& process, const std::string& reason);
+    // Makes a process that was walked unsupported.
+    void refuse(int32_t pid, ProcessNote& note, const std::string& reason);
 
     const Database& database_;
     int processes_fd_;
@@ -91,6 +106,7 @@ class ProcessTable {
     WalkerFor walker_for_;
     Say say_;
     ImageCache images_;
+    LayoutProofs proofs_;
     std::unordered_map<int32_t, ProcessNote> notes_;
     std::unordered_set<std::string> foreign_files_;
     std::unordered_map<int32_t, int> unsettled_;  // pid -> attempts

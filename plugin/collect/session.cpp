@@ -27,6 +27,9 @@ namespace {
 // While an interpreter is being loaded, how often to look whether it is ready.
 constexpr int retry_interval_ms = 5;
 
+// Different ticks that did not fit into the kernel's counts, up to this many (some 60 MiB).
+constexpr size_t max_sent_ticks = 1 << 18;
+
 uint64_t now_ns() {
     timespec time{};
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -81,7 +84,7 @@ Result<std::string> Session::text() {
                                      layouts.push_back(&layout);
                                  return 0U;
                              },
-                             [](const std::string&) {}};
+                             [](LogLevel, const std::string&) {}};
         if (auto scanned = preview.scan(); !scanned) return scanned.error();
     }
     for (const auto* layout : layouts) {
@@ -237,7 +240,7 @@ Result<void> Session::start() {
         table_ = std::make_unique<ProcessTable>(
             database_, modules_.map_fd("processes"), options_.render.pids,
             [this](const Layout& layout) { return walker_for(layout); },
-            [this](const std::string& message) { say(LogLevel::info, message); });
+            [this](LogLevel level, const std::string& message) { say(level, message); });
         if (auto scanned = table_->scan(); !scanned) return scanned;
         if (!options_.program.empty()) prepare_for(options_.program);
         if (auto built = wait_for_builds(); !built) return built;
@@ -277,6 +280,9 @@ void Session::drain_kernel_records() {
 Result<void> Session::poll(int timeout_ms) {
     if (table_ && table_->waiting() && (timeout_ms < 0 || timeout_ms > retry_interval_ms))
         timeout_ms = retry_interval_ms;
+    if (const auto wait = table_ ? table_->proof_wait_ms(now_ns()) : std::nullopt;
+        wait && (timeout_ms < 0 || timeout_ms > *wait))
+        timeout_ms = *wait;
     epoll_event events[16];
     const int ready = epoll_wait(epoll_fd_, events, 16, timeout_ms);
     if (ready < 0) return Error{std::strerror(errno), -errno};
@@ -287,6 +293,7 @@ Result<void> Session::poll(int timeout_ms) {
     if (table_) {
         drain_kernel_records();
         table_->retry();
+        table_->prove(now_ns());
     }
     ring_.drain();
     return {};
@@ -299,7 +306,12 @@ void Session::on_record(std::span<const std::byte> record) {
     if (type == PYPERF_RECORD_STACK) {
         auto stack = decode_stack_record(record);
         if (stack) {
-            stacks_.insert_or_assign(stack->id, std::move(*stack));
+            if (!stacks_.add(*stack) && stacks_.refused() == 1)
+                say(LogLevel::warning,
+                    fmt::format(
+                        "the memory for stacks is full ({} MiB, {} stacks): ticks of further ones are "
+                        "counted as lost",
+                        stacks_.bytes() >> 20, stacks_.size()));
         } else {
             say(LogLevel::debug, stack.error().message);
         }
@@ -311,10 +323,16 @@ void Session::on_record(std::span<const std::byte> record) {
     } else if (type == PYPERF_RECORD_TICK && record.size() >= sizeof(pyperf_tick_record)) {
         pyperf_tick_record tick;
         std::memcpy(&tick, record.data(), sizeof(tick));
-        auto& counted = sent_ticks_[bytes_of(tick.key) + bytes_of(tick.content_id)];
-        counted.key = tick.key;
-        counted.content_id = tick.content_id;
-        ++counted.count;
+        const std::string key = bytes_of(tick.key) + bytes_of(tick.content_id);
+        auto found = sent_ticks_.find(key);
+        if (found == sent_ticks_.end()) {
+            if (sent_ticks_.size() >= max_sent_ticks) {
+                ++unplaced_ticks_[tick.key.tick_class % PYPERF_TICK_CLASSES];
+                return;
+            }
+            found = sent_ticks_.emplace(key, CountedTick{tick.key, tick.content_id, 0}).first;
+        }
+        ++found->second.count;
     }
 }
 
@@ -351,7 +369,10 @@ Result<void> Session::stop() {
             static_cast<uint64_t>(static_cast<double>(totals_.duration_ns) / 1e9 *
                                   static_cast<double>(options_.ticks.hz) * static_cast<double>(cpus));
     }
-    if (table_) drain_kernel_records();
+    if (table_) {
+        drain_kernel_records();
+        table_->withdraw_refuted();
+    }
     ring_.drain();
     read_counts();
     settle_classes();
@@ -399,7 +420,33 @@ void Session::read_counts() {
             totals_.counters[PYPERF_TICK_STALE_CODE] += stale;
         }
     }
+    for (size_t i = 0; i < PYPERF_TICK_CLASSES; ++i) {
+        totals_.counters[i] -= unplaced_ticks_[i];
+        totals_.counters[PYPERF_TICK_LOST] += unplaced_ticks_[i];
+    }
     for (const auto& [bytes, tick] : sent_ticks_) count(tick.key, tick.content_id, tick.count);
+}
+
+// What was walked by a layout that was refuted later is nobody's stack.
+void Session::withdraw(CountedTick& tick) {
+    switch (tick.key.tick_class) {
+        case PYPERF_TICK_COMPLETE:
+        case PYPERF_TICK_TRUNCATED:
+        case PYPERF_TICK_TORN:
+        case PYPERF_TICK_NO_PYTHON_FRAMES:
+        case PYPERF_TICK_STALE_CODE:
+            break;
+        default:
+            return;
+    }
+    const auto* walked = note(tick.key.pid);
+    if (!walked || !walked->withdrawn) return;
+    totals_.counters[tick.key.tick_class] -= tick.count;
+    totals_.counters[PYPERF_TICK_UNSUPPORTED] += tick.count;
+    tick.key.tick_class = PYPERF_TICK_UNSUPPORTED;
+    tick.key.stack_id = 0;
+    tick.key.gil_state = tick.key.thread_state = tick.key.pthread_id = 0;
+    tick.content_id = 0;
 }
 
 // Stacks whose record never came through have no frames to show: their ticks are lost, and said to be.
@@ -407,6 +454,7 @@ void Session::settle_classes() {
     std::vector<CountedTick> kept;
     kept.reserve(counted_.size());
     for (auto& tick : counted_) {
+        withdraw(tick);
         const bool has_stack =
             tick.key.tick_class == PYPERF_TICK_COMPLETE || tick.key.tick_class == PYPERF_TICK_TRUNCATED;
         if (has_stack && !stacks_.contains(tick.content_id)) {
@@ -420,11 +468,6 @@ void Session::settle_classes() {
         kept.push_back(tick);
     }
     counted_ = std::move(kept);
-}
-
-const Stack* Session::stack(uint64_t content_id) const {
-    const auto found = stacks_.find(content_id);
-    return found == stacks_.end() ? nullptr : &found->second;
 }
 
 std::vector<uint64_t> Session::kernel_stack(int32_t id) const {

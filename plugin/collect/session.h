@@ -14,12 +14,13 @@
 
 #include "collect/bpf_modules.h"
 #include "collect/kernel_facts.h"
+#include "collect/log_level.h"
 #include "collect/module_build.h"
 #include "collect/process_table.h"
 #include "collect/record_ring.h"
 #include "collect/ticks.h"
 #include "decode/code_table.h"
-#include "decode/stack.h"
+#include "decode/stack_table.h"
 #include "layout/database.h"
 #include "process/kernel_records.h"
 #include "records.h"
@@ -27,8 +28,6 @@
 #include "result.h"
 
 namespace pyperf {
-
-enum class LogLevel { warning = 1, info = 2, debug = 3 };
 
 struct SessionOptions {
     RenderOptions render;
@@ -71,7 +70,8 @@ class Session {
     // After stop():
     const std::vector<CountedTick>& ticks() const { return counted_; }
     const SessionTotals& totals() const { return totals_; }
-    const Stack* stack(uint64_t content_id) const;
+    // Nothing: its record never came, or found no room.
+    std::optional<Stack> stack(uint64_t content_id) const { return stacks_.find(content_id); }
     std::vector<Frame> frames(const Stack& stack) { return codes_.resolve(stack); }
     // Addresses, leaf first.
     std::vector<uint64_t> kernel_stack(int32_t id) const;
@@ -105,6 +105,7 @@ class Session {
     void on_code_record(std::span<const std::byte> record);
     void read_counts();
     void count(const pyperf_count_key& key, uint64_t content_id, uint64_t ticks);
+    void withdraw(CountedTick& tick);
     void settle_classes();
 
     const Database& database_;
@@ -128,7 +129,8 @@ class Session {
     bool stopped_ = false;
 
     CodeTable codes_;
-    std::unordered_map<uint64_t, Stack> stacks_;
+    StackTable stacks_;
+    uint64_t unplaced_ticks_[PYPERF_TICK_CLASSES] = {};  // came as records, but there was no room for them
     std::map<std::string, CountedTick>
         sent_ticks_;  // by the bytes of key and content: ticks that came as records
     std::vector<CountedTick> counted_;

@@ -2,6 +2,7 @@
 #include "decode/code_table.h"
 
 #include "decode/line_table.h"
+#include "decode/mix.h"
 
 namespace pyperf {
 namespace {
@@ -17,15 +18,6 @@ std::string with_cut_mark(const std::string& text, bool cut) {
 unsigned count_cut(const CodeObject& code) {
     return unsigned{code.name_cut} + unsigned{code.qualname_cut} + unsigned{code.filename_cut} +
            unsigned{code.lines_cut};
-}
-
-uint64_t mix(uint64_t a, uint64_t b) {
-    // The finalizer of MurmurHash3: ids are hashes or addresses, instructions are small even numbers.
-    uint64_t hash = a * 0x9e3779b97f4a7c15u + b;
-    hash ^= hash >> 33;
-    hash *= 0xff51afd7ed558ccdu;
-    hash ^= hash >> 33;
-    return hash;
 }
 
 }  // namespace

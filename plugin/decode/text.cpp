@@ -28,10 +28,12 @@ std::string utf8_of_units(std::span<const std::byte> data) {
 }  // namespace
 
 UnicodeStateBits unicode_state_bits(const Layout& layout) {
-    // Free-threaded builds changed the first field, `interned`, from two bits to a byte of its own in 3.14
-    // (Include/cpython/unicodeobject.h, Py_GIL_DISABLED); 3.13t has the default positions.
-    const bool wide_interned = layout.free_threaded && layout.first >= PythonVersion{3, 14, 0, 0, 0};
-    return wide_interned ? UnicodeStateBits{8, 11, 12} : UnicodeStateBits{};
+    // 2.7 has none; what is checked for a layout of 3.3 and later (layout_check.cpp) is that it has all
+    // three.
+    const auto shift = [&layout](std::string_view member) {
+        return layout.offset("PyASCIIObject", member).value_or(0);
+    };
+    return {shift("state.kind_shift"), shift("state.compact_shift"), shift("state.ascii_shift")};
 }
 
 Result<UnicodeState> read_unicode_state(uint32_t state, const UnicodeStateBits& bits) {

@@ -15,9 +15,9 @@ namespace pyperf {
 
 // Where the fields lie in the `state` word of a PyASCIIObject (a u32, native byte order).
 struct UnicodeStateBits {
-    uint32_t kind_shift = 2;  // 3 bits: bytes per character
-    uint32_t compact_bit = 5;
-    uint32_t ascii_bit = 6;
+    uint32_t kind_shift = 0;  // 3 bits: bytes per character
+    uint32_t compact_bit = 0;
+    uint32_t ascii_bit = 0;
 };
 
 // The positions that the interpreters of `layout` use.

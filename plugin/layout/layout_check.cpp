@@ -289,11 +289,13 @@ Fault check_relations(const Layout& layout) {
                      "is not larger than PyASCIIObject, which comes first");
     const auto shift = layout.offset("PyASCIIObject", "state.kind_shift");
     const auto bits = layout.offset("PyASCIIObject", "state.kind_bits");
-    for (const std::string_view flag : {"state.compact_shift", "state.ascii_shift"}) {
-        const auto at = layout.offset("PyASCIIObject", flag);
-        if (shift && bits && at && *at >= *shift && *at < *shift + *bits)
-            return fault("PyASCIIObject", flag, "lies inside the bits of state.kind");
-    }
+    // kind, compact, ascii follow each other in every version (Include/cpython/unicodeobject.h, 3.6 to 3.15).
+    const auto compact_at = layout.offset("PyASCIIObject", "state.compact_shift");
+    const auto ascii_at = layout.offset("PyASCIIObject", "state.ascii_shift");
+    if (shift && bits && compact_at && *compact_at != *shift + *bits)
+        return fault("PyASCIIObject", "state.compact_shift", "is not the bit behind state.kind");
+    if (compact_at && ascii_at && *ascii_at != *compact_at + 1)
+        return fault("PyASCIIObject", "state.ascii_shift", "is not the bit behind state.compact");
     if (shift && bits && *shift + *bits > 32)
         return fault("PyASCIIObject", "state.kind_bits", "reaches beyond the 32 bits of state");
     for (const auto& [name, structure] : layout.structs) {

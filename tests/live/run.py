@@ -34,6 +34,7 @@ CASES = {
     "unsupported": LABELS,
     "processes": LABELS,
     "limits": LABELS,
+    "proof": LABELS,
     "usage": ["3.11"],  # nothing in it depends on the interpreter
 }
 

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layout/proof.h"
+
+#include <fmt/format.h>
+
+#include "layout/proof_walk.h"
+
+namespace pyperf {
+namespace {
+
+// What is odd in more than half of all cases is not the program's oddity.
+void weigh_plausibility(Findings& findings) {
+    for (const auto& [about, one] : findings.plausible)
+        if (one.odd * 2 > one.seen)
+            findings.contradict(about, fmt::format("{} ({} of {} times)", one.example, one.odd, one.seen));
+}
+
+}  // namespace
+
+void LayoutProof::judge(Findings findings) {
+    weigh_plausibility(findings);
+    proof_.last = std::move(findings);
+    const auto& found = proof_.last;
+    if (!found.contradictions.empty()) {
+        // The same member each time: what is caused by the process running on is now here, now there.
+        const auto& first = found.contradictions.front();
+        times_ = first.about == contradicted_ ? times_ + 1 : 1;
+        contradicted_ = first.about;
+        proof_.reason = fmt::format("{}: {}", first.about, first.what);
+        if (times_ >= kLooksToRefute) proof_.verdict = Verdict::refuted;
+        return;
+    }
+    times_ = 0;
+    contradicted_.clear();
+    if (found.whole_chains != 0) {
+        proof_.verdict = Verdict::proven;
+        proof_.reason.clear();
+    } else {
+        proof_.reason = found.thread_states == 0 ? "the interpreter has no thread states yet"
+                                                 : "no thread runs Python code with a caller";
+    }
+}
+
+Result<const Proof*> LayoutProof::look() {
+    if (proof_.verdict != Verdict::undecided) return &proof_;
+    TargetView view(reader_);
+    const auto head = view.read<uint64_t>(process_.interp_head_addr);
+    if (head && *head == 0) {
+        proof_.reason = "the interpreter is not set up yet";
+        return &proof_;
+    }
+    Findings findings;
+    ProofWalk walk(layout_, process_, python_.interpreter.addresses.frame_type.value, view, findings);
+    walk.look();
+    if (view.gone()) return *view.gone();
+    judge(std::move(findings));
+    return &proof_;
+}
+
+}  // namespace pyperf
