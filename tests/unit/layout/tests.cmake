@@ -3,6 +3,7 @@ pyperf_unit_test(layout
     layout_check_test.cpp
     layout_reader_test.cpp
     layout_test.cpp
+    layout_text_test.cpp
     layout_writer_test.cpp
     open_database_test.cpp
     resolver_test.cpp
