@@ -75,7 +75,7 @@ void Database::read_directory(const std::string& directory, size_t index) {
     }
     std::ranges::sort(names);
     for (const std::string& name : names) {
-        const std::string path = directory + "/" + name;
+        const std::string path = directory + (directory.ends_with('/') ? "" : "/") + name;
         auto layout = read_layout_file(path);
         if (!layout) {
             warnings_.push_back(layout.error().message);

@@ -59,7 +59,61 @@ Fault check_head(const Layout& layout) {
         return fault("abi", "free_threaded", "there are no free-threaded builds before 3.13");
     if (layout.provenance.empty())
         return fault("", "provenance", "is missing: where do the numbers come from?");
+    for (const Provenance& entry : layout.provenance)
+        if (auto found = find_fault(entry)) return found;
     return std::nullopt;
+}
+
+bool is_date(std::string_view text) {
+    if (text.size() != 10) return false;
+    for (size_t i = 0; i < text.size(); i++)
+        if (i == 4 || i == 7 ? text[i] != '-' : text[i] < '0' || text[i] > '9') return false;
+    return true;
+}
+
+// In which minor versions CPython goes about it like this (the sources are in layout.h). The members alone
+// do not tell: a wrong line table would give wrong lines, silently.
+struct MinorVersions {
+    uint16_t first;
+    uint16_t last;
+};
+
+MinorVersions versions_of(LineTable value) {
+    switch (value) {
+        case LineTable::lnotab_unsigned:
+            return {0, version_key(3, 5)};
+        case LineTable::lnotab_signed:
+            return {version_key(3, 6), version_key(3, 9)};
+        case LineTable::pep626_pairs:
+            return {version_key(3, 10), version_key(3, 10)};
+        case LineTable::locations:
+            break;
+    }
+    return {version_key(3, 11), 0xffff};
+}
+
+MinorVersions versions_of(ThreadBinding value) {
+    switch (value) {
+        case ThreadBinding::key_list:
+            return {0, version_key(2, 7)};
+        case ThreadBinding::pthread_key:
+            return {version_key(3, 0), version_key(3, 6)};
+        case ThreadBinding::runtime_key:
+            return {version_key(3, 7), version_key(3, 14)};
+        case ThreadBinding::thread_local_:
+            break;
+    }
+    return {version_key(3, 15), 0xffff};
+}
+
+template <typename Rule>
+Fault check_version_of(const Layout& layout, std::string_view rule, Rule value) {
+    const MinorVersions has = versions_of(value);
+    const uint16_t version = version_key(layout.first.major, layout.first.minor);
+    if (has.first <= version && version <= has.last) return std::nullopt;
+    return fault("rules", rule,
+                 fmt::format("\"{}\" does not fit: it is not that of {}.{}", to_string(value),
+                             layout.first.major, layout.first.minor));
 }
 
 // A rule says which way the interpreter goes; the members for that way have to be there.
@@ -98,6 +152,8 @@ Fault check_rules(const Layout& layout) {
     if (layout.thread_binding == ThreadBinding::thread_local_ &&
         (found = need("thread_binding", to_string(layout.thread_binding), "PyThreadState", "base_frame")))
         return found;
+    if ((found = check_version_of(layout, "line_table", layout.line_table))) return found;
+    if ((found = check_version_of(layout, "thread_binding", layout.thread_binding))) return found;
     found = layout.string_kind == StringKind::bytes
                 ? need("string_kind", to_string(layout.string_kind), "PyStringObject", "ob_sval")
                 : need("string_kind", to_string(layout.string_kind), "PyASCIIObject", "state");
@@ -105,9 +161,15 @@ Fault check_rules(const Layout& layout) {
 
     if (layout.instruction_unit != 1 && layout.instruction_unit != 2)
         return fault("rules", "instruction_unit", "has to be 1 or 2 bytes");
+    if ((layout.instruction_unit == 2) != (layout.line_table == LineTable::pep626_pairs))
+        return fault("rules", "instruction_unit", "has to be 2 in 3.10, 1 in all others");
     if (layout.executable_tag_mask > 7)
         return fault("rules", "executable_tag_mask",
                      "has to be 0 to 7: objects are aligned to 8 bytes or more");
+    if (layout.executable_tag_mask != 0 && layout.first < PythonVersion{3, 14, 0, 0, 0})
+        return fault("rules", "executable_tag_mask", "has to be 0: before 3.14 the pointer has no tag");
+    if (layout.executable_tag_mask == 0 && layout.first >= PythonVersion{3, 14, 0, 0, 0})
+        return fault("rules", "executable_tag_mask", "is 0, but from 3.14 on the pointer has a tag");
     const bool has_shims = layout.first >= PythonVersion{3, 12, 0, 0, 0};
     if (has_shims && !layout.first_shim_owner)
         return fault("rules", "first_shim_owner", "is missing (3.12 and later have shim frames)");
@@ -132,6 +194,11 @@ Fault check_members(const KnownStructure& known, const StructLayout& structure, 
             return fault(known.name, name, "is a width in bits: 1 to 32");
         if (is_byte_offset(member->kind) && value > kMaxOffset)
             return fault(known.name, name, fmt::format("{} is out of range (0 to {})", value, kMaxOffset));
+        if (member->kind == Kind::offset && value % member->bytes != 0)
+            return fault(
+                known.name, name,
+                fmt::format("{} is not a multiple of the member's {} bytes: no compiler puts it there", value,
+                            member->bytes));
         if (structure.size && is_byte_offset(member->kind) && value + member->bytes > *structure.size)
             return fault(known.name, name,
                          fmt::format("ends behind the structure: {} + {} is more than sizeof = {}", value,
@@ -192,14 +259,29 @@ Fault check_structures(const Layout& layout) {
     return std::nullopt;
 }
 
+// Of a structure and member that check_structures() has found to be known.
+Kind kind_of(std::string_view structure, std::string_view member) {
+    return std::ranges::find(known_structure(structure)->members, member, &KnownMember::name)->kind;
+}
+
 // What holds between structures, in every version.
 Fault check_relations(const Layout& layout) {
     const auto head = layout.size_of("PyObject");
     const auto var_head = layout.offset("PyVarObject", "ob_size");
+    // Up to 3.12 trace-refs puts two pointers in front of every object; free threading has a larger head.
+    const bool large_head =
+        layout.free_threaded || (layout.trace_refs && layout.first < PythonVersion{3, 13, 0, 0xa, 0});
+    if (head && (*head != 16) != large_head)
+        return fault("PyObject", "sizeof",
+                     fmt::format("{} does not fit abi.free_threaded = {} and abi.trace_refs = {}", *head,
+                                 layout.free_threaded, layout.trace_refs));
     if (head && var_head && *var_head < *head)
         return fault("PyVarObject", "ob_size", "lies inside PyObject, which comes first");
     if (head && layout.offset("PyObject", "ob_type") != *head - 8)
         return fault("PyObject", "ob_type", "is not the last member of PyObject");
+    for (const std::string_view name : {"PyBytesObject", "PyStringObject"})
+        if (const auto at = layout.offset(name, "ob_size"); at && var_head && *at != *var_head)
+            return fault(name, "ob_size", fmt::format("is not where PyVarObject has it ({})", *var_head));
     const auto ascii = layout.size_of("PyASCIIObject");
     const auto compact = layout.size_of("PyCompactUnicodeObject");
     if (ascii && compact && *compact <= *ascii)
@@ -216,13 +298,35 @@ Fault check_relations(const Layout& layout) {
         return fault("PyASCIIObject", "state.ascii_shift", "is not the bit behind state.compact");
     if (shift && bits && *shift + *bits > 32)
         return fault("PyASCIIObject", "state.kind_bits", "reaches beyond the 32 bits of state");
-    for (const auto& [name, structure] : layout.structs)
-        if (head && structure.size && name.starts_with("Py") && name != "Py_tss_t" && *structure.size < *head)
-            return fault(name, "sizeof", "is less than the head of every object");
+    for (const auto& [name, structure] : layout.structs) {
+        const bool is_object = structure.size && name.starts_with("Py") && name != "Py_tss_t";
+        if (!head || !is_object) continue;
+        if (*structure.size < *head) return fault(name, "sizeof", "is less than the head of every object");
+        if (name == "PyObject") continue;
+        for (const auto& [member, value] : structure.members)
+            if (value < *head && is_byte_offset(kind_of(name, member)))
+                return fault(name, member,
+                             fmt::format("lies inside the head of every object ({} bytes)", *head));
+    }
     return std::nullopt;
 }
 
 }  // namespace
+
+std::optional<LayoutFault> find_fault(const Provenance& entry) {
+    for (const auto& [key, text] : {std::pair<std::string_view, const std::string&>{"source", entry.source},
+                                    {"version", entry.version},
+                                    {"detail", entry.detail},
+                                    {"command", entry.command},
+                                    {"date", entry.date}})
+        if (text.empty()) return fault("provenance", key, "is empty");
+    if (entry.source != "headers" && entry.source != "dwarf" && entry.source != "binary")
+        return fault("provenance", "source", "has to be headers, dwarf or binary");
+    if (const auto parsed = PythonVersion::parse(entry.version); !parsed)
+        return fault("provenance", "version", parsed.error().message);
+    if (!is_date(entry.date)) return fault("provenance", "date", "has to be YYYY-MM-DD");
+    return std::nullopt;
+}
 
 std::optional<LayoutFault> find_fault(const Layout& layout) {
     if (auto found = check_head(layout)) return found;

@@ -18,8 +18,11 @@ struct LayoutFault {
     std::string what;
 };
 
-// The first fault, or nothing. Checks version range, names, members against structures.h, ranges, overlaps,
-// and that the rules fit the members.
+// The first fault, or nothing. Checks version range, names, provenance, members against structures.h, ranges,
+// alignment, overlaps, and that the rules fit the members and the version.
 std::optional<LayoutFault> find_fault(const Layout& layout);
+
+// The first fault of one entry, with "provenance" for its table; find_fault(layout) asks this for each.
+std::optional<LayoutFault> find_fault(const Provenance& entry);
 
 }  // namespace pyperf

@@ -6,14 +6,51 @@
 namespace pyperf {
 namespace {
 
-void compare(std::string& out, std::string_view structure,
-             const std::map<std::string, uint32_t, std::less<>>& members, const Layout& layout) {
-    for (const auto& [name, offset] : members) {
-        const auto expected = layout.offset(structure, name);
-        if (expected && *expected != offset)
-            out += fmt::format("{}{}.{} is at {} in the file and {} in the layout", out.empty() ? "" : ", ",
-                               structure, name, offset, *expected);
+struct Comparison {
+    size_t compared = 0;  // values that both the file and the layout have
+    std::string against;  // those that differ, for people
+};
+
+void compare(Comparison& out, std::string_view what, uint64_t in_file, std::optional<uint32_t> in_layout) {
+    if (!in_layout) return;
+    out.compared++;
+    if (*in_layout != in_file)
+        out.against += fmt::format("{}{} is {} in the file and {} in the layout",
+                                   out.against.empty() ? "" : ", ", what, in_file, *in_layout);
+}
+
+Comparison compare(const InterpreterImage& image, const Layout& layout) {
+    Comparison out;
+    for (const auto& [name, offset] : image.code_members)
+        compare(out, "PyCodeObject." + name, offset, layout.offset("PyCodeObject", name));
+    for (const auto& [name, offset] : image.frame_members)
+        compare(out, "PyFrameObject." + name, offset, layout.offset("PyFrameObject", name));
+    // From 3.11 on a code object's bytecode follows its fixed part at once.
+    if (image.code_type_basicsize)
+        compare(out, "PyCode_Type.tp_basicsize", *image.code_type_basicsize,
+                layout.offset("PyCodeObject", "co_code_adaptive"));
+    return out;
+}
+
+// The layout for this version and build; nothing if there is none. Where the C library is not known, it has
+// to be the same whichever it is; else that is the error.
+Result<const Layout*> only_layout(const Database& database, const PythonVersion& version,
+                                  BuildFlavour flavour) {
+    if (!flavour.c_library.empty()) {
+        const auto layouts = database.lookup(version, flavour);
+        return layouts.empty() ? nullptr : layouts.front();
     }
+    flavour.c_library = "glibc";
+    const auto glibc = database.lookup(version, flavour);
+    flavour.c_library = "musl";
+    const auto musl = database.lookup(version, flavour);
+    if (glibc.empty() && musl.empty()) return nullptr;
+    if (glibc.empty()) return Error{fmt::format("layout {} is for musl only", musl.front()->name)};
+    if (musl.empty()) return Error{fmt::format("layout {} is for glibc only", glibc.front()->name)};
+    if (glibc.front() != musl.front())
+        return Error{
+            fmt::format("layout {} is for glibc, {} for musl", glibc.front()->name, musl.front()->name)};
+    return glibc.front();
 }
 
 std::string describe(const InterpreterImage& image, std::string_view c_library) {
@@ -25,15 +62,7 @@ std::string describe(const InterpreterImage& image, std::string_view c_library) 
 }  // namespace
 
 std::string contradictions(const InterpreterImage& image, const Layout& layout) {
-    std::string out;
-    compare(out, "PyCodeObject", image.code_members, layout);
-    compare(out, "PyFrameObject", image.frame_members, layout);
-    // From 3.11 on a code object's bytecode follows its fixed part at once.
-    const auto bytecode = layout.offset("PyCodeObject", "co_code_adaptive");
-    if (bytecode && image.code_type_basicsize && *image.code_type_basicsize != *bytecode)
-        out += fmt::format("{}PyCode_Type.tp_basicsize is {} in the file and {} in the layout",
-                           out.empty() ? "" : ", ", *image.code_type_basicsize, *bytecode);
-    return out;
+    return compare(image, layout).against;
 }
 
 Resolution resolve_layout(const Database& database, const InterpreterImage& image,
@@ -41,12 +70,16 @@ Resolution resolve_layout(const Database& database, const InterpreterImage& imag
     Resolution result;
     const std::string name = describe(image, c_library);
     if (!image.version.is_final()) {
-        result.refusal = fmt::format("{} is a pre-release: its structures are those of no release", name);
+        result.refusal = fmt::format(
+            "{} is a pre-release: its structures are those of no release; use a final release", name);
         return result;
     }
     // A file of 3.13 or later says itself whether it is free-threaded; earlier versions never are.
     if (!image.free_threaded && image.version >= PythonVersion{3, 13, 0, 0, 0}) {
-        result.refusal = fmt::format("{}: the file does not tell whether it is a free-threaded build", name);
+        result.refusal = fmt::format(
+            "{}: the file does not tell whether it is a free-threaded build (it has neither _Py_DebugOffsets "
+            "nor PyCode_Type): is it whole?",
+            name);
         return result;
     }
     BuildFlavour flavour;
@@ -54,22 +87,27 @@ Resolution resolve_layout(const Database& database, const InterpreterImage& imag
     flavour.c_library = c_library;
     flavour.free_threaded = image.free_threaded.value_or(false);
     flavour.trace_refs = image.trace_refs.value_or(false);
-    const auto layouts = database.lookup(image.version, flavour);
-    if (layouts.empty()) {
+    const auto found = only_layout(database, image.version, flavour);
+    if (!found) {
+        result.refusal = fmt::format("{}: its C library is not known, and {}", name, found.error().message);
+        return result;
+    }
+    const Layout* layout = *found;
+    if (!layout) {
         result.refusal = fmt::format("no layout for {}{} in the database: add one with pyoffsets generate",
                                      name, flavour.trace_refs ? " (a build with trace-refs)" : "");
         return result;
     }
-    const Layout* layout = layouts.front();
-    if (const auto against = contradictions(image, *layout); !against.empty()) {
+    const Comparison comparison = compare(image, *layout);
+    if (!comparison.against.empty()) {
         result.refusal =
             fmt::format("{} is not what layout {} describes: {}; add its own with pyoffsets generate --elf",
-                        name, layout->name, against);
+                        name, layout->name, comparison.against);
         return result;
     }
     result.layout = layout;
     result.evidence = fmt::format("version {} ({})", image.version.to_string(), image.version_source);
-    if (!image.code_members.empty()) result.evidence += ", confirmed by the file's own tables";
+    if (comparison.compared > 0) result.evidence += ", confirmed by the file's own tables";
     return result;
 }
 

@@ -18,7 +18,7 @@ struct Resolution {
     std::string refusal;             // what is missing and which command helps; "" when there is a layout
 };
 
-// c_library: "glibc", "musl", or "" when it is not known.
+// c_library: "glibc", "musl", or "" when it is not known: then only a layout for whichever it is will do.
 Resolution resolve_layout(const Database& database, const InterpreterImage& image,
                           std::string_view c_library);
 

@@ -137,10 +137,13 @@ Result<void> generate(const Options& options, const Words& words) {
     if (options.replacements.empty() && (version < layout->first || layout->last < version))
         return Error{fmt::format("{} itself is not in the range {} to {}", version.to_string(),
                                  layout->first.to_string(), layout->last.to_string())};
-    layout->name = !options.name.empty()     ? options.name
-                   : !options.output.empty() ? std::filesystem::path(options.output).stem().string()
-                                             : fmt::format("cpython-{}.{}{}", version.major, version.minor,
-                                                           layout->free_threaded ? "t" : "");
+    const bool to_file = !options.output.empty() && options.output != "-";
+    std::string file = std::filesystem::path(options.output).filename().string();
+    if (file.ends_with(".toml")) file.resize(file.size() - 5);
+    layout->name = !options.name.empty() ? options.name
+                   : to_file             ? file
+                                         : fmt::format("cpython-{}.{}{}", version.major, version.minor,
+                                           layout->free_threaded ? "t" : "");
     const std::string what = options.elf.empty() ? portable(options.headers) : portable(options.elf);
     layout->provenance = {{options.elf.empty() ? "headers" : "dwarf", version.to_string(),
                            options.detail.empty() ? what : options.detail, portable_command(words),
@@ -150,7 +153,9 @@ Result<void> generate(const Options& options, const Words& words) {
     const std::string text = format_layout(
         *layout,
         "Made by pyoffsets; do not edit, make it again (docs/offsets.md). Offsets and sizes in bytes.");
-    if (options.output.empty() || options.output == "-") {
+    // What the words of the command line put into it has to be readable as well.
+    if (const auto read = parse_layout(text, layout->name + ".toml"); !read) return read.error();
+    if (!to_file) {
         if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
             return Error{"standard output cannot be written"};
         return {};
