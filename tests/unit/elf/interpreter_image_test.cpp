@@ -179,7 +179,7 @@ TEST_CASE("the version is taken from the string that Py_GetVersion refers to, wh
     CHECK((*image)->version_source == "Py_GetVersion");
 
     for (const char* text :
-         {"python3.8.12", "3.8.12 ", "3.8", "", "3.8.12/lib"}) {
+         {"python3.8.12", "3.8.12 ", "3.8", "", "3.8.12/lib", "0.3.8", "1.5.2", "31.1.0"}) {
         INFO(text);
         const auto refused = examine(made_library(text, Bytes(64, 0)));
         REQUIRE_FALSE(refused);
