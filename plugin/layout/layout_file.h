@@ -17,8 +17,9 @@ inline constexpr int kLayoutFileSchema = 1;
 inline constexpr size_t kLayoutFileMaxBytes = size_t{256} << 10;
 
 // Reads a layout from the text of a file.
-// text: whole content, UTF-8. file_name: for messages only, and its stem (without folders and ".toml") has to
-// be the layout's name. Errors: the first one found, "FILE:LINE: what".
+// text: whole content, ASCII (other characters as \uXXXX in strings). file_name: for messages only, and its
+// stem (without folders and ".toml") has to be the layout's name. Errors: the first one found, "FILE:LINE:
+// what".
 Result<Layout> parse_layout(std::string_view text, const std::string& file_name);
 
 // Reads a layout file. Opens regular files only, without waiting (a FIFO or a device is refused), up to
@@ -26,7 +27,7 @@ Result<Layout> parse_layout(std::string_view text, const std::string& file_name)
 Result<Layout> read_layout_file(const std::string& path);
 
 // The file's text for a layout: stable order (the one of structures.h), so that two files can be compared.
-// comment: lines for the head of the file, without "# "; may be empty.
+// comment: lines of ASCII for the head of the file, without "# "; may be empty.
 std::string format_layout(const Layout& layout, std::string_view comment = "");
 
 // Is the layout complete and free of contradictions? What parse_layout checks, for layouts that come from

@@ -4,20 +4,27 @@
 
 #include <fmt/format.h>
 
+#include "decode/utf8.h"
 #include "layout/layout_file.h"
 #include "layout/structures.h"
 
 namespace pyperf {
 namespace {
 
+// All but printable ASCII as \uXXXX, what is no UTF-8 as U+FFFD.
 std::string quoted(std::string_view text) {
     std::string out = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\') out += '\\';
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
-            out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    while (!text.empty()) {
+        const Utf8Step step = next_utf8(text);
+        text.remove_prefix(step.bytes);
+        const uint32_t point = step.code_point;
+        if (point == '"' || point == '\\') out += '\\';
+        if (point > 0xffff)
+            out += fmt::format("\\U{:08x}", point);
+        else if (point < 0x20 || point >= 0x7f)
+            out += fmt::format("\\u{:04x}", point);
         else
-            out += c;
+            out += static_cast<char>(point);
     }
     return out + "\"";
 }

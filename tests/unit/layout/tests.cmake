@@ -1,0 +1,1 @@
+pyperf_unit_test(layout layout_text_test.cpp)
