@@ -64,7 +64,7 @@ std::optional<uint32_t> find_offset(const btf* types, const char* structure, std
 Result<KernelFacts> read_kernel_facts() {
     Btf types{btf__load_vmlinux_btf()};
     if (libbpf_get_error(types.get()) || !types) {
-        types.release();
+        (void)types.release();  // no Btf, but an error in the shape of a pointer
         return Error{
             "the kernel has no type information (/sys/kernel/btf/vmlinux): pyperf needs a kernel built with "
             "CONFIG_DEBUG_INFO_BTF, as the distributions' are since 2020",

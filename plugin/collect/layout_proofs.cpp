@@ -17,6 +17,10 @@ constexpr uint64_t kFirstInterval = 5'000'000;
 constexpr uint64_t kLastInterval = 1'000'000'000;
 // A look takes some tenths of a millisecond; the records must be worked off meanwhile.
 constexpr int kLooksAtOnce = 4;
+// An interpreter that may have been mapped just now has set itself up many times over after this CPU time
+// (1/100 s), or this time. Before, its structures may be half made, and say nothing against a layout.
+constexpr uint64_t kSetUpTicks = 20;
+constexpr uint64_t kSetUpNs = 2'000'000'000;
 // Processes that are tried at a time. One beyond is not: another of its file will tell, or no one.
 constexpr size_t kMaxTrials = 512;
 
@@ -50,10 +54,16 @@ std::shared_ptr<const LayoutVerdict> LayoutProofs::add(const PythonProcess& proc
 
 bool LayoutProofs::is_over(Trial& trial, uint64_t now_ns) {
     const auto& process = trial.process;
+    const auto stat = read_stat(process.pid);
+    if (!stat || stat->start_time_ticks != process.start_time_ticks) return true;
+    if (trial.looks == 0) {
+        trial.begun_ns = now_ns;
+        trial.begun_cpu_ticks = stat->cpu_ticks;
+    }
+    if (stat->cpu_ticks - trial.begun_cpu_ticks < kSetUpTicks && now_ns - trial.begun_ns < kSetUpNs)
+        trial.proof.forget_contradictions();
     const auto look = trial.proof.look();
-    // What was read may be of another process that got the number meanwhile.
-    const auto start = read_start_time(process.pid);
-    if (!look || !start || *start != process.start_time_ticks) return true;
+    if (!look) return true;
     ++trial.looks;
     const Proof& proof = **look;
     switch (proof.verdict) {
@@ -64,6 +74,7 @@ bool LayoutProofs::is_over(Trial& trial, uint64_t now_ns) {
                              proof.last.code_objects, trial.looks));
             return true;
         case Verdict::refuted:
+            if (!is_still_(process)) return true;
             if (trial.verdict->refuted++ == 0) trial.verdict->reason = proof.reason;
             withdraw_(process, proof.reason);
             return true;

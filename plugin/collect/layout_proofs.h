@@ -32,10 +32,13 @@ struct LayoutVerdict {
 class LayoutProofs {
   public:
     // A process refutes the layout that it was given.
+    // Whether the process is still what was looked at: neither ended nor another program meanwhile.
+    using IsStill = std::function<bool(const PythonProcess&)>;
     using Withdraw = std::function<void(const PythonProcess&, const std::string& reason)>;
     using Say = std::function<void(const std::string&)>;
 
-    LayoutProofs(Withdraw withdraw, Say say) : withdraw_(std::move(withdraw)), say_(std::move(say)) {}
+    LayoutProofs(IsStill is_still, Withdraw withdraw, Say say)
+        : is_still_(std::move(is_still)), withdraw_(std::move(withdraw)), say_(std::move(say)) {}
 
     // Begins the proof if its file is not proven yet. layout: must outlive this.
     std::shared_ptr<const LayoutVerdict> add(const PythonProcess& process, const Layout& layout);
@@ -58,12 +61,15 @@ class LayoutProofs {
         std::shared_ptr<LayoutVerdict> verdict;
         TargetReader reader;
         LayoutProof proof;
+        uint64_t begun_ns = 0;  // when and with how much CPU time it was first looked at
+        uint64_t begun_cpu_ticks = 0;
         uint64_t next_ns = 0;
         uint64_t interval_ns;
         unsigned looks = 0;
     };
     bool is_over(Trial& trial, uint64_t now_ns);
 
+    IsStill is_still_;
     Withdraw withdraw_;
     Say say_;
     std::vector<File> files_;

@@ -50,7 +50,8 @@ ProcessTable::ProcessTable(const Database& database, int processes_fd, std::vect
       pids_(std::move(pids)),
       walker_for_(std::move(walker_for)),
       say_(std::move(say)),
-      proofs_([this](const PythonProcess& process, const std::string& reason) { withdraw(process, reason); },
+      proofs_([this](const PythonProcess& process) { return is_still(process); },
+              [this](const PythonProcess& process, const std::string& reason) { withdraw(process, reason); },
               [this](const std::string& message) { say_(LogLevel::info, message); }) {}
 
 bool ProcessTable::is_wanted(HostPid pid) const {
@@ -243,6 +244,13 @@ void ProcessTable::refuse(int32_t pid, ProcessNote& note, const std::string& rea
 void ProcessTable::refuse_walker(uint32_t walker, const std::string& reason) {
     for (auto& [pid, note] : notes_)
         if (note.state == PYPERF_PROCESS_READY && note.layout == walker) refuse(pid, note, reason);
+}
+
+bool ProcessTable::is_still(const PythonProcess& process) {
+    const auto now = examine_process(process.pid, images_);
+    return now && *now && (**now).start_time_ticks == process.start_time_ticks &&
+           (**now).interpreter.image == process.interpreter.image &&
+           (**now).interpreter.load_bias == process.interpreter.load_bias;
 }
 
 void ProcessTable::withdraw(const PythonProcess& process, const std::string& reason) {

@@ -96,6 +96,7 @@ class ProcessTable {
     bool is_wanted(HostPid pid) const;
     void put(const PythonProcess& process);
     void remember(HostPid pid, ProcessNote note);
+    bool is_still(const PythonProcess& process);
     void withdraw(const PythonProcess& process, const std::string& reason);
     // Makes a process that was walked unsupported.
     void refuse(int32_t pid, ProcessNote& note, const std::string& reason);

@@ -449,7 +449,8 @@ void Session::withdraw(CountedTick& tick) {
     tick.content_id = 0;
 }
 
-// Stacks whose record never came through have no frames to show: their ticks are lost, and said to be.
+// Stacks whose record never came through have no frames to show: their ticks are lost, and said to be. A
+// stack of which no frame has begun shows no Python code.
 void Session::settle_classes() {
     std::vector<CountedTick> kept;
     kept.reserve(counted_.size());
@@ -457,10 +458,18 @@ void Session::settle_classes() {
         withdraw(tick);
         const bool has_stack =
             tick.key.tick_class == PYPERF_TICK_COMPLETE || tick.key.tick_class == PYPERF_TICK_TRUNCATED;
-        if (has_stack && !stacks_.contains(tick.content_id)) {
-            totals_.counters[tick.key.tick_class] -= tick.count;
-            totals_.counters[PYPERF_TICK_LOST] += tick.count;
-            continue;
+        if (has_stack) {
+            const auto stack = stacks_.find(tick.content_id);
+            if (!stack) {
+                totals_.counters[tick.key.tick_class] -= tick.count;
+                totals_.counters[PYPERF_TICK_LOST] += tick.count;
+                continue;
+            }
+            if (!codes_.has_frames(*stack)) {
+                totals_.counters[tick.key.tick_class] -= tick.count;
+                totals_.counters[PYPERF_TICK_NO_PYTHON_FRAMES] += tick.count;
+                tick.key.tick_class = PYPERF_TICK_NO_PYTHON_FRAMES;
+            }
         }
         // -EFAULT: there was none; -1: not asked for.
         if (tick.key.kernel_stack < 0 && tick.key.kernel_stack != -EFAULT && tick.key.kernel_stack != -1)

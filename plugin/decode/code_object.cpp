@@ -24,11 +24,21 @@ struct PieceBytes {
     bool cut() const { return text.error != 0 || text.bytes > text.copied; }
 };
 
+// Whether not even the header of a str could be read: its length and its state are 0 then, and an empty str
+// has a state.
+bool is_unread_str(const PieceBytes& piece, const Layout& layout) {
+    return layout.string_kind == StringKind::unicode && piece.piece != CodePiece::lines &&
+           piece.text.address != 0 && piece.data.empty() &&
+           !read_unicode_state(piece.text.state, unicode_state_bits(layout));
+}
+
 // Takes a piece's share off the front of `data`.
-Result<PieceBytes> take_piece(std::span<const std::byte>& data, CodePiece piece, const pyperf_text& text) {
+Result<PieceBytes> take_piece(std::span<const std::byte>& data, CodePiece piece, const pyperf_text& text,
+                              const Layout& layout) {
     if (text.copied > text.bytes) return malformed("code", "with more bytes than the object has");
     if (text.copied > data.size()) return malformed("code", "with less data than it says");
-    const PieceBytes taken{piece, text, data.first(text.copied)};
+    PieceBytes taken{piece, text, data.first(text.copied)};
+    if (is_unread_str(taken, layout)) taken.text.error = 1;
     data = data.subspan(text.copied);
     return taken;
 }
@@ -138,7 +148,7 @@ Result<CodeObject> decode_code_record(std::span<const std::byte> record, const L
                                                         {CodePiece::filename, head.filename},
                                                         {CodePiece::lines, head.lines}};
     for (const auto& [piece, text] : pieces) {
-        const Result<PieceBytes> taken = take_piece(data, piece, text);
+        const Result<PieceBytes> taken = take_piece(data, piece, text, layout);
         if (!taken) return taken.error();
         if (const Result<void> put = put_piece(code, *taken, layout); !put) return put.error();
         list_missing(code, *taken, layout);

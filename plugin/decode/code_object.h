@@ -57,8 +57,8 @@ struct CodeObject {
 // The most that a piece may have to be fetched: real names have some hundred bytes, real line tables up to
 // some hundred KiB (the longest of the standard library: 66 KiB); more is not worth a hostile target's
 // demand.
-inline constexpr uint64_t max_name_bytes = 64 * 1024;
-inline constexpr uint64_t max_line_table_bytes = 4 * 1024 * 1024;
+inline constexpr uint64_t max_name_bytes = uint64_t{64} << 10;
+inline constexpr uint64_t max_line_table_bytes = uint64_t{4} << 20;
 
 // Which layout a code record wants: pyperf_code_record.layout. Fails for bytes that are no code record.
 Result<uint32_t> layout_of_code_record(std::span<const std::byte> record);

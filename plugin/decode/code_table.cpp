@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "decode/code_table.h"
 
+#include <algorithm>
+
 #include "decode/line_table.h"
 #include "decode/mix.h"
 
@@ -41,6 +43,10 @@ bool CodeTable::add(const CodeObject& code) {
     const unsigned cut_pieces = count_cut(code);
     if (known != codes_.end()) {
         if (known->second.cut_pieces <= cut_pieces) return true;
+        if (is_full(0)) {
+            ++refused_;
+            return false;
+        }
         // What was remembered about it came from less.
         std::erase_if(lines_, [&](const auto& line) { return line.first.code_id == code.id; });
         std::erase_if(class_names_, [&](const auto& name) { return name.first.first == code.id; });
@@ -130,6 +136,11 @@ std::vector<Frame> CodeTable::resolve(const Stack& stack) {
         }
     }
     return frames;
+}
+
+bool CodeTable::has_frames(const Stack& stack) const {
+    return std::ranges::any_of(stack.frames,
+                               [this](const pyperf_frame& frame) { return !is_incomplete(frame); });
 }
 
 bool CodeTable::is_incomplete(const pyperf_frame& frame) const {

@@ -31,7 +31,8 @@ struct Frame {
 class CodeTable {
   public:
     // Code objects and classes are kept until they have `max_bytes` bytes of text and line tables together,
-    // or until there are `max_entries` of either; what comes behind is refused, and its frames are not known.
+    // or until there are `max_entries` of either; what comes behind is refused, and its frames are not known
+    // (or stay as they were, if what was refused is a better record).
     explicit CodeTable(size_t max_entries = 1u << 20, size_t max_bytes = 1u << 28)
         : max_entries_(max_entries), max_bytes_(max_bytes) {}
 
@@ -50,6 +51,9 @@ class CodeTable {
 
     // All frames of a stack, leaf first, without the incomplete ones.
     std::vector<Frame> resolve(const Stack& stack);
+
+    // Whether a stack has a frame that resolve() would show.
+    bool has_frames(const Stack& stack) const;
 
     // True for a frame (3.11 and later) that is in the chain but has not begun: the interpreter itself does
     // not show it

@@ -8,12 +8,6 @@
 namespace pyperf {
 namespace {
 
-void append_hex(std::string& out, uint32_t value, int digits) {
-    for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) {
-        out.push_back("0123456789abcdef"[(value >> shift) & 0xf]);
-    }
-}
-
 // Code points that are valid UTF-8 and still change where a line ends or in which order it is shown. U+061C
 // is the one bidirectional control outside the General Punctuation block (Unicode, Bidi_Control property).
 bool breaks_a_line(uint32_t code_point) {
@@ -51,20 +45,54 @@ void append_escaped(std::string& out, uint32_t code_point, Semicolon semicolon) 
     }
 }
 
+// Appends what is at the beginning of `text`, and takes it off.
+void take_escaped(std::string& out, std::string_view& text, Semicolon semicolon) {
+    const Utf8Step step = next_utf8(text);
+    if (step.valid) {
+        append_escaped(out, step.code_point, semicolon);
+    } else {
+        out += "\\x";
+        append_hex(out, static_cast<uint8_t>(text[0]), 2);
+    }
+    text.remove_prefix(step.bytes);
+}
+
+bool is_hex(std::string_view digits, size_t count) {
+    return digits.size() == count && digits.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+// How long an escape of text.h is that begins with this letter, without its U+FFFD; 0: none does.
+size_t escape_length(char letter) {
+    return letter == 'x' ? 3 : letter == 'u' ? 5 : 0;
+}
+
 }  // namespace
 
 std::string escape_for_line(std::string_view text, Semicolon semicolon) {
     std::string out;
     out.reserve(text.size());
+    while (!text.empty()) take_escaped(out, text, semicolon);
+    return out;
+}
+
+std::string escape_string_for_line(std::string_view text, Semicolon semicolon) {
+    constexpr std::string_view mark = "\xef\xbf\xbd";
+    std::string out;
+    out.reserve(text.size());
     while (!text.empty()) {
-        const Utf8Step step = next_utf8(text);
-        if (step.valid) {
-            append_escaped(out, step.code_point, semicolon);
-        } else {
-            out += "\\x";
-            append_hex(out, static_cast<uint8_t>(text[0]), 2);
+        if (text.starts_with(mark)) {
+            const std::string_view behind = text.substr(mark.size());
+            const size_t length = behind.empty() ? 0 : escape_length(behind[0]);
+            if (length > 0 && is_hex(behind.substr(1, length - 1), length - 1)) {
+                out += '\\';
+                out += behind.substr(0, length);
+                text = behind.substr(length);
+                continue;
+            }
+            // One that is doubled, else (no string has it so) one as it is.
+            if (behind.starts_with(mark)) text = behind;
         }
-        text.remove_prefix(step.bytes);
+        take_escaped(out, text, semicolon);
     }
     return out;
 }

@@ -21,4 +21,9 @@ enum class Semicolon {
 // Everything else stays as it is, so the result is valid UTF-8.
 std::string escape_for_line(std::string_view text, Semicolon semicolon = Semicolon::keep);
 
+// The same for a target's string as text.h gives it, whose own escapes become
+//   \xNN                this byte, which is no UTF-8
+//   \uNNNN              this lone surrogate
+std::string escape_string_for_line(std::string_view text, Semicolon semicolon = Semicolon::keep);
+
 }  // namespace pyperf

@@ -13,6 +13,25 @@ std::string_view as_chars(std::span<const std::byte> data) {
     return {reinterpret_cast<const char*>(data.data()), data.size()};
 }
 
+void append_byte_escape(std::string& out, uint32_t byte) {
+    append_utf8(out, replacement_character);
+    out.push_back('x');
+    append_hex(out, byte, 2);
+}
+
+void append_character(std::string& out, uint32_t value) {
+    if (value >= 0xdc80 && value <= 0xdcff) {
+        append_byte_escape(out, value - 0xdc00);
+    } else if (is_surrogate(value)) {
+        append_utf8(out, replacement_character);
+        out.push_back('u');
+        append_hex(out, value, 4);
+    } else {
+        if (value == replacement_character || value > 0x10ffff) append_utf8(out, replacement_character);
+        append_utf8(out, value);
+    }
+}
+
 template <typename Unit>
 std::string utf8_of_units(std::span<const std::byte> data) {
     std::string out;
@@ -20,7 +39,7 @@ std::string utf8_of_units(std::span<const std::byte> data) {
     for (size_t at = 0; at + sizeof(Unit) <= data.size(); at += sizeof(Unit)) {
         Unit unit;
         std::memcpy(&unit, data.data() + at, sizeof unit);
-        append_utf8(out, unit);
+        append_character(out, unit);
     }
     return out;
 }
@@ -79,15 +98,20 @@ Result<std::string> decode_unicode(uint32_t state, std::span<const std::byte> da
 }
 
 std::string decode_byte_string(std::span<const std::byte> data, bool cut) {
-    const std::string_view text = as_chars(data);
-    size_t at = 0;
-    while (at < text.size()) {
-        const Utf8Step step = next_utf8(text.substr(at));
-        if (step.cut && cut) return std::string(text.substr(0, at));
-        if (!step.valid) return utf8_of_units<uint8_t>(data);
-        at += step.bytes;
+    std::string_view text = as_chars(data);
+    std::string out;
+    out.reserve(text.size());
+    while (!text.empty()) {
+        const Utf8Step step = next_utf8(text);
+        if (step.cut && cut) break;
+        if (step.valid) {
+            append_character(out, step.code_point);
+        } else {
+            append_byte_escape(out, static_cast<uint8_t>(text[0]));
+        }
+        text.remove_prefix(step.bytes);
     }
-    return std::string(text);
+    return out;
 }
 
 }  // namespace pyperf

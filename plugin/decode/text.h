@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The strings of a target (names, file names) as UTF-8. What comes in was read from another process's memory
-// and may be anything; what goes out is always valid UTF-8.
+// and may be anything; what goes out is always valid UTF-8, and different strings stay different. For what is
+// no character U+FFFD begins an escape:
+//   U+FFFD U+FFFD    the character U+FFFD itself
+//   U+FFFD xNN       this byte, which is no UTF-8; a str has it as a surrogate U+DC80 - U+DCFF (PEP 383)
+//   U+FFFD uNNNN     another lone surrogate
+// A backslash could not do that: names may have backslashes, and most that have them are readable as they
+// are.
 #pragma once
 
 #include <cstddef>
@@ -33,15 +39,14 @@ struct UnicodeState {
 Result<UnicodeState> read_unicode_state(uint32_t state, const UnicodeStateBits& bits);
 
 // The characters of a str as UTF-8. `data` holds them as they lie in the target (Latin-1, UCS-2 or UCS-4,
-// native byte order); an incomplete character at the end is left off. Lone surrogates and values above
-// U+10FFFF become U+FFFD. Fails where read_unicode_state does, and for bytes above 127 in a str that says it
-// is ASCII.
+// native byte order); an incomplete character at the end is left off. Values above U+10FFFF, which no str
+// has, become the character U+FFFD. Fails where read_unicode_state does, and for bytes above 127 in a str
+// that says it is ASCII.
 Result<std::string> decode_unicode(uint32_t state, std::span<const std::byte> data,
                                    const UnicodeStateBits& bits);
 
-// A byte string (2.7's str, a type's tp_name) as UTF-8: kept if it is valid UTF-8, else each byte is taken
-// for a Latin-1 character. `cut`: `data` is only the beginning of the string, so a sequence that its end cuts
-// off is left off.
+// A byte string (2.7's str, a type's tp_name). `cut`: `data` is only the beginning of the string, so a
+// sequence that its end cuts off is left off.
 std::string decode_byte_string(std::span<const std::byte> data, bool cut);
 
 }  // namespace pyperf

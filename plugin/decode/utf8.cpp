@@ -46,9 +46,18 @@ Utf8Step next_utf8(std::string_view text) {
     return {code_point, lead.bytes, true, false};
 }
 
+bool is_surrogate(uint32_t code_point) {
+    return code_point >= 0xd800 && code_point <= 0xdfff;
+}
+
+void append_hex(std::string& out, uint32_t value, int digits) {
+    for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) {
+        out.push_back("0123456789abcdef"[(value >> shift) & 0xf]);
+    }
+}
+
 void append_utf8(std::string& out, uint32_t code_point) {
-    const bool surrogate = code_point >= 0xd800 && code_point <= 0xdfff;
-    if (surrogate || code_point > 0x10ffff) code_point = replacement_character;
+    if (is_surrogate(code_point) || code_point > 0x10ffff) code_point = replacement_character;
     const auto tail = [&](uint32_t shift) {
         out.push_back(static_cast<char>(0x80 | ((code_point >> shift) & 0x3f)));
     };

@@ -23,7 +23,12 @@ struct Utf8Step {
 // forms, nothing above U+10FFFF (The Unicode Standard, table 3-7).
 Utf8Step next_utf8(std::string_view text);
 
+bool is_surrogate(uint32_t code_point);
+
 // Appends `code_point` to `out`; U+FFFD for a surrogate or a value above U+10FFFF.
 void append_utf8(std::string& out, uint32_t code_point);
+
+// Appends the last `digits` hexadecimal digits of `value`, in lower case.
+void append_hex(std::string& out, uint32_t value, int digits);
 
 }  // namespace pyperf

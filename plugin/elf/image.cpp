@@ -24,6 +24,7 @@ constexpr size_t kMaxSections = 65536;
 constexpr size_t kMaxSegments = 1024;
 constexpr size_t kMaxNoteBytes = 64 * 1024;
 constexpr size_t kMaxBuildIdBytes = 64;
+constexpr size_t kMaxSectionName = 256;
 
 // pread until all is there. False: the file ended or failed.
 bool read_fully(int fd, uint64_t offset, std::span<uint8_t> out) {
@@ -49,11 +50,13 @@ std::string to_hex(std::span<const uint8_t> bytes) {
     return text;
 }
 
-// The bytes of a string table from `offset` on to their NUL; empty if there is none.
-std::string_view string_at(const std::vector<uint8_t>& table, uint64_t offset) {
+// The bytes of a string table from `offset` on to their NUL; empty if there is none within `limit` bytes.
+// Strings may share their bytes: without the limit a small file could ask for any number of long ones.
+std::string_view string_at(const std::vector<uint8_t>& table, uint64_t offset, size_t limit) {
     if (offset >= table.size()) return {};
     const auto* begin = reinterpret_cast<const char*>(table.data()) + offset;
-    const auto* end = static_cast<const char*>(std::memchr(begin, 0, table.size() - offset));
+    const size_t bytes = std::min<uint64_t>(table.size() - offset, limit);
+    const auto* end = static_cast<const char*>(std::memchr(begin, 0, bytes));
     return end ? std::string_view(begin, static_cast<size_t>(end - begin)) : std::string_view();
 }
 
@@ -225,7 +228,9 @@ Result<void> ElfImage::load_sections() {
     }
     if (names_index >= sections_.size()) return {};
     if (const auto names = section_bytes(sections_[names_index])) {
-        for (size_t i = 0; i < count; ++i) sections_[i].name = string_at(*names, name_offsets[i]);
+        for (size_t i = 0; i < count; ++i) {
+            sections_[i].name = string_at(*names, name_offsets[i], kMaxSectionName);
+        }
     }
     return {};
 }
@@ -270,21 +275,23 @@ void ElfImage::find_in_table(uint32_t table_type, std::span<const std::string_vi
         if (!found[i]) wanted.emplace(names[i], i);
     }
     std::vector<bool> ambiguous(names.size(), false);
-    for (const SectionHeader& table : sections_) {
-        if (table.type != table_type || table.link >= sections_.size()) continue;
-        const auto entries = section_bytes(table);
-        const auto strings = section_bytes(sections_[table.link]);
-        if (!entries || !strings) continue;
-        const size_t count = entries->size() / sizeof(Elf64_Sym);
-        for (size_t i = 0; i < count; ++i) {
-            const auto entry = entry_at<Elf64_Sym>(*entries, i);
-            if (entry.st_shndx == SHN_UNDEF || entry.st_name == 0) continue;
-            const auto match = wanted.find(string_at(*strings, entry.st_name));
-            if (match == wanted.end()) continue;
-            auto& slot = found[match->second];
-            if (slot && slot->value != entry.st_value) ambiguous[match->second] = true;
-            slot = ElfSymbol{entry.st_value, entry.st_size, ELF64_ST_TYPE(entry.st_info) == STT_TLS};
-        }
+    // gABI, "Sections": a file has at most one table of each type. Only that is read, or many could be one.
+    const auto table = std::ranges::find(sections_, table_type, &SectionHeader::type);
+    if (table == sections_.end() || table->link >= sections_.size()) return;
+    const auto entries = section_bytes(*table);
+    const auto strings = section_bytes(sections_[table->link]);
+    if (!entries || !strings) return;
+    size_t longest = 0;
+    for (const std::string_view name : names) longest = std::max(longest, name.size());
+    const size_t count = entries->size() / sizeof(Elf64_Sym);
+    for (size_t i = 0; i < count; ++i) {
+        const auto entry = entry_at<Elf64_Sym>(*entries, i);
+        if (entry.st_shndx == SHN_UNDEF || entry.st_name == 0) continue;
+        const auto match = wanted.find(string_at(*strings, entry.st_name, longest + 1));
+        if (match == wanted.end()) continue;
+        auto& slot = found[match->second];
+        if (slot && slot->value != entry.st_value) ambiguous[match->second] = true;
+        slot = ElfSymbol{entry.st_value, entry.st_size, ELF64_ST_TYPE(entry.st_info) == STT_TLS};
     }
     for (size_t i = 0; i < names.size(); ++i) {
         if (ambiguous[i]) found[i].reset();
@@ -360,24 +367,28 @@ Result<std::string> ElfImage::read_string(uint64_t vaddr, size_t limit) const {
 const ElfImage::Relocations& ElfImage::relocations() const {
     if (relocations_) return *relocations_;
     relocations_ = std::make_unique<Relocations>();
+    std::shared_ptr<const SymbolTable> symbols;
+    const auto dynamic = std::ranges::find(sections_, uint32_t{SHT_DYNSYM}, &SectionHeader::type);
+    if (dynamic != sections_.end() && dynamic->link < sections_.size()) {
+        auto table = section_bytes(*dynamic);
+        auto strings = section_bytes(sections_[dynamic->link]);
+        if (table && strings) {
+            symbols =
+                std::make_shared<const SymbolTable>(SymbolTable{std::move(*table), std::move(*strings)});
+        }
+    }
+    uint64_t left = kMaxSectionBytes;  // for all together: they may share their bytes, too
     for (const SectionHeader& header : sections_) {
-        if (!(header.flags & SHF_ALLOC)) continue;
-        if (header.type == SHT_RELA) {
-            const auto entries = section_bytes(header);
-            if (!entries) continue;
-            std::shared_ptr<const SymbolTable> symbols;
-            if (header.link < sections_.size() && sections_[header.link].type == SHT_DYNSYM &&
-                sections_[header.link].link < sections_.size()) {
-                auto table = section_bytes(sections_[header.link]);
-                auto strings = section_bytes(sections_[sections_[header.link].link]);
-                if (table && strings) {
-                    symbols = std::make_shared<const SymbolTable>(
-                        SymbolTable{std::move(*table), std::move(*strings)});
-                }
-            }
-            relocations_->table.add_rela(*entries, symbols);
-        } else if (header.type == kShtRelr) {
-            if (const auto entries = section_bytes(header)) relocations_->table.add_relr(*entries);
+        if (!(header.flags & SHF_ALLOC) || (header.type != SHT_RELA && header.type != kShtRelr)) continue;
+        if (header.size > left) continue;
+        const auto entries = section_bytes(header);
+        if (!entries) continue;
+        left -= header.size;
+        if (header.type == kShtRelr) {
+            relocations_->table.add_relr(*entries);
+        } else {
+            const bool dynamic_ones = dynamic != sections_.end() && header.link == dynamic->index;
+            relocations_->table.add_rela(*entries, dynamic_ones ? symbols : nullptr);
         }
     }
     relocations_->table.finish();

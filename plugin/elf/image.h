@@ -131,7 +131,7 @@ class ElfImage {
     // Whether a relocation of this file names the symbol: then another file may define it for this one.
     bool relocations_name(std::string_view symbol) const;
     // The words that a copy relocation fills: variables of a library that this executable has taken over, by
-    // name.
+    // name. Not more than 4096.
     std::map<std::string, uint64_t> copied_variables() const;
 
   private:

@@ -10,14 +10,16 @@ namespace {
 
 constexpr size_t kMaxVersionText = 32;
 
-// A plausible PY_VERSION_HEX: the level is one of the four that exist.
+// A CPython that is or may come, whose level is one of the four that exist.
+bool is_plausible(const PythonVersion& version) {
+    return version.major >= 2 && version.major <= 9 &&
+           (version.level == 0xa || version.level == 0xb || version.level == 0xc || version.level == 0xf);
+}
+
 std::optional<PythonVersion> checked_hex(uint64_t hex) {
-    if (hex == 0 || hex > UINT32_MAX) return std::nullopt;
+    if (hex > UINT32_MAX) return std::nullopt;
     const PythonVersion version = PythonVersion::from_hex(static_cast<uint32_t>(hex));
-    if (version.major < 2 || version.major > 9) return std::nullopt;
-    if (version.level != 0xa && version.level != 0xb && version.level != 0xc && version.level != 0xf) {
-        return std::nullopt;
-    }
+    if (!is_plausible(version)) return std::nullopt;
     return version;
 }
 
@@ -33,7 +35,7 @@ Result<PythonVersion> version_in_code(const ElfImage& image, const ElfSymbol& ge
         const auto text = image.read_string(reference.target, kMaxVersionText);
         if (!text || text->empty()) continue;
         const auto version = PythonVersion::parse(*text);
-        if (!version) continue;
+        if (!version || !is_plausible(*version)) continue;
         if (found && *found != *version) {
             return Error{image.name() + ": the code of Py_GetVersion refers to two versions, " +
                          found->to_string() + " and " + version->to_string()};

@@ -8,6 +8,8 @@
 namespace pyperf {
 namespace {
 
+constexpr const char* not_set_up = "the interpreter is not set up yet";
+
 // What is odd in more than half of all cases is not the program's oddity.
 void weigh_plausibility(Findings& findings) {
     for (const auto& [about, one] : findings.plausible)
@@ -46,14 +48,19 @@ Result<const Proof*> LayoutProof::look() {
     TargetView view(reader_);
     const auto head = view.read<uint64_t>(process_.interp_head_addr);
     if (head && *head == 0) {
-        proof_.reason = "the interpreter is not set up yet";
+        proof_.reason = not_set_up;
         return &proof_;
     }
     Findings findings;
     ProofWalk walk(layout_, process_, python_.interpreter.addresses.frame_type.value, view, findings);
     walk.look();
     if (view.gone()) return *view.gone();
-    judge(std::move(findings));
+    if (findings.types_ready) {
+        judge(std::move(findings));
+    } else {
+        forget_contradictions();
+        proof_.reason = not_set_up;
+    }
     return &proof_;
 }
 

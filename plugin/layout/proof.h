@@ -45,6 +45,8 @@ class LayoutProof {
 
     // Looks once more, unless it is decided already. Errors: the process cannot be read (any more).
     Result<const Proof*> look();
+    // What contradicted so far no longer counts: the interpreter may still have been being set up.
+    void forget_contradictions() { times_ = 0; }
     const Proof& proof() const { return proof_; }
 
   private:

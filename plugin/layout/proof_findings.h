@@ -25,6 +25,7 @@ struct Plausibility {
 };
 
 struct Findings {
+    bool types_ready = true;  // false: the interpreter is being set up
     unsigned thread_states = 0;
     unsigned frames = 0;
     unsigned code_objects = 0;

@@ -60,6 +60,11 @@ const std::string& ProofObjects::type_name(uint64_t object) {
     return type_names_.emplace(type, name).first->second;
 }
 
+bool ProofObjects::is_frame(uint64_t object) {
+    const std::string& name = type_name(object);
+    return name == "frame" || name.ends_with("_frame");
+}
+
 void ProofObjects::check_types() {
     const auto own_name = [this](uint64_t type) {
         return view_.c_string(view_.pointer(type + offset("PyTypeObject", "tp_name")));
@@ -70,9 +75,11 @@ void ProofObjects::check_types() {
         refuse("PyObject.ob_type", fmt::format("PyCode_Type's type is called \"{}\"", name));
     const uint64_t flags = view_.pointer(code_type_ + offset("PyTypeObject", "tp_flags"));
     const uint64_t meta_flags = view_.pointer(type_of(code_type_) + offset("PyTypeObject", "tp_flags"));
-    if (!(meta_flags & kTypeSubclass) || (flags & kTypeSubclass) || !(flags & kReady))
+    if (!(meta_flags & kTypeSubclass) || (flags & kTypeSubclass))
         refuse("PyTypeObject.tp_flags",
                fmt::format("PyCode_Type has {}, its type has {}", hex(flags), hex(meta_flags)));
+    else if (!(flags & kReady))
+        findings_.types_ready = false;
 
     const auto basic_size = layout_.offset("PyTypeObject", "tp_basicsize");
     if (!basic_size) return;

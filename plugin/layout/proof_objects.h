@@ -34,6 +34,8 @@ class ProofObjects {
     // The type's tp_name of an object; "" where it cannot be read.
     const std::string& type_name(uint64_t object);
     uint64_t type_of(uint64_t object);
+    // Of PyFrame_Type, or of the type that a compiler of Python has for its frames ("compiled_frame").
+    bool is_frame(uint64_t object);
 
   private:
     uint32_t offset(std::string_view structure, std::string_view member) const {

@@ -332,9 +332,10 @@ size_t ProofWalk::check_frames(const Chain& chain) {
     unsigned python_frames = 0;
     for (size_t i = 0; i < chain.frames.size() && i < kMaxFramesLookedInto; ++i) {
         const Frame& frame = chain.frames[i];
-        if (is_object && frame_type_ != 0 && objects_.type_of(frame.address) != frame_type_) {
+        if (is_object && !objects_.is_frame(frame.address)) {
             findings_.contradict("the frames' chain",
-                                 fmt::format("what is at {} has not PyFrame_Type", hex(frame.address)));
+                                 fmt::format("what is at {} is a \"{}\"", hex(frame.address),
+                                             objects_.type_name(frame.address)));
             return i;
         }
         if (!is_object && frame.owner > kMaxOwner) {
@@ -342,12 +343,12 @@ size_t ProofWalk::check_frames(const Chain& chain) {
             return i;
         }
         if (frame.is_shim) continue;
-        if (const auto object_at = layout_.offset("_PyInterpreterFrame", "frame_obj");
-            object_at && frame_type_ != 0) {
+        if (const auto object_at = layout_.offset("_PyInterpreterFrame", "frame_obj"); object_at) {
             const uint64_t object = view_.pointer(frame.address + *object_at);
-            if (object != 0 && objects_.type_of(object) != frame_type_) {
-                findings_.contradict("_PyInterpreterFrame.frame_obj",
-                                     fmt::format("what is at {} has not PyFrame_Type", hex(object)));
+            if (object != 0 && !objects_.is_frame(object)) {
+                findings_.contradict(
+                    "_PyInterpreterFrame.frame_obj",
+                    fmt::format("what is at {} is a \"{}\"", hex(object), objects_.type_name(object)));
                 return i;
             }
         }

@@ -25,8 +25,7 @@ class ProofWalk {
           process_(process),
           view_(view),
           findings_(findings),
-          objects_(layout, process.code_type_addr, frame_type, view, findings),
-          frame_type_(frame_type) {}
+          objects_(layout, process.code_type_addr, frame_type, view, findings) {}
 
     void look();
 
@@ -83,7 +82,6 @@ class ProofWalk {
     TargetView& view_;
     Findings& findings_;
     ProofObjects objects_;
-    uint64_t frame_type_;
     std::vector<ThreadState> states_;
 };
 

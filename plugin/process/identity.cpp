@@ -55,13 +55,18 @@ Result<ProcessStat> parse_stat(std::string_view text) {
     ProcessStat stat;
     stat.comm = text.substr(open + 1, close - open - 1);
     text.remove_prefix(close + 1);
-    // proc(5): the word behind comm is field 3; ppid is field 4 and starttime field 22.
+    // proc(5): the word behind comm is field 3; ppid is field 4, utime and stime are 14 and 15, starttime
+    // is 22.
     for (int field = 3; field <= 22; ++field) {
         const std::string_view word = take_word(text);
         if (field == 4) {
             const auto parent = to_number(word);
             if (!parent || *parent > INT32_MAX) return broken;
             stat.parent = {static_cast<int32_t>(*parent)};
+        } else if (field == 14 || field == 15) {
+            const auto ticks = to_number(word);
+            if (!ticks) return broken;
+            stat.cpu_ticks += *ticks;
         } else if (field == 22) {
             const auto ticks = to_number(word);
             if (!ticks) return broken;

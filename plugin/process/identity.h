@@ -17,6 +17,7 @@ struct ProcessStat {
     std::string comm;  // at most 15 bytes (threads' own names count, too); any bytes but NUL
     HostPid parent;
     uint64_t start_time_ticks = 0;  // since boot, 1/100 s (USER_HZ)
+    uint64_t cpu_ticks = 0;         // used by all its threads so far, 1/100 s
 };
 
 // Parses /proc/PID/stat; a comm with ')' and newlines in it does not confuse it.

@@ -27,7 +27,7 @@ struct KernelRecordHandler {
 struct KernelRecordOptions {
     // For each CPU; a power of two, at least 16 KiB. Less is taken where the kernel grants less, down to 16
     // KiB. A record has some 150 bytes, a start of a Python script some 30 records.
-    size_t ring_bytes = 256 * 1024;
+    size_t ring_bytes = size_t{256} << 10;
     bool build_ids = true;  // as far as the kernel has them (Linux 5.12)
 };
 

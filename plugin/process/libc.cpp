@@ -34,7 +34,7 @@ bool says_that_it_is_musl(const ElfImage& image) {
     if (!section || !section->has_bytes || section->size > kMaxRodata) return false;
     std::vector<uint8_t> bytes(section->size);
     if (!image.read_at_vaddr(section->vaddr, bytes)) return false;
-    return std::ranges::search(bytes, text).begin() != bytes.end();
+    return std::search(bytes.begin(), bytes.end(), text.begin(), text.end()) != bytes.end();
 }
 
 // glibc keeps struct pthread below the thread pointer on aarch64; how far is in the code of pthread_self.

@@ -34,8 +34,6 @@ bool has_states(const pyperf_sample& sample) {
 // What stands for the Python stack of a tick that has none. The texts are part of the output's format.
 std::string placeholder(const pyperf_sample& sample, const std::string& reason) {
     switch (sample.tick_class) {
-        case PYPERF_CLASS_COMPLETE:  // frames, but none of the program's own
-        case PYPERF_CLASS_TRUNCATED:
         case PYPERF_CLASS_NO_PYTHON_FRAMES:
             return "[no Python frames]";
         case PYPERF_CLASS_TORN:
@@ -83,13 +81,17 @@ std::string StackCounts::escaped(std::string_view text) const {
     return escape_for_line(text, form_.folded ? Semicolon::escape : Semicolon::keep);
 }
 
+std::string StackCounts::escaped_string(std::string_view string) const {
+    return escape_string_for_line(string, form_.folded ? Semicolon::escape : Semicolon::keep);
+}
+
 StackCounts::TextId StackCounts::python_line(const pyperf_python_frame& frame) {
     const auto [at, is_new] = frames_.try_emplace({frame.name, frame.file, frame.line});
     if (is_new) {
-        std::string text = escaped({frame.name, frame.name_bytes});
+        std::string text = escaped_string({frame.name, frame.name_bytes});
         // A frame always has its parentheses, so that none can pass for a placeholder.
         if ((frame.flags & PYPERF_PYTHON_FRAME_UNKNOWN) == 0)
-            text += fmt::format(" ({}:{})", escaped({frame.file, frame.file_bytes}),
+            text += fmt::format(" ({}:{})", escaped_string({frame.file, frame.file_bytes}),
                                 frame.line > 0 ? std::to_string(frame.line) : "?");
         at->second = intern(std::move(text));
     }

@@ -72,6 +72,7 @@ class StackCounts {
 
     TextId intern(std::string text);
     std::string escaped(std::string_view text) const;
+    std::string escaped_string(std::string_view string) const;  // of a Python frame
     TextId python_line(const pyperf_python_frame& frame);
     TextId kernel_line(const pyperf_kernel_frame& frame);
     void add_states(Key& key, const pyperf_sample& sample);

@@ -150,8 +150,10 @@ enum pyperf_python_frame_flags {
     PYPERF_PYTHON_FRAME_UNKNOWN = 1u << 0, /* nothing is known of its code object: the name is a placeholder */
 };
 struct pyperf_python_frame {
-    const char *name; /* qualified name (3.11+); else Class.name or name. UTF-8, as it is: escape it before printing */
-    const char *file; /* co_filename, UTF-8; "" when it is not known */
+    /* Qualified name (3.11+); else Class.name or name. UTF-8, as it is: escape it before printing. U+FFFD stands before
+     * what is no character: "xe9", a byte that is no UTF-8; "ud83d", a lone surrogate; U+FFFD itself is there twice. */
+    const char *name;
+    const char *file;    /* co_filename, in the same form; "" when it is not known */
     uint32_t name_bytes; /* of both, without the NUL behind them: they may hold others */
     uint32_t file_bytes;
     int32_t line; /* 1 and up; 0: not known */

@@ -22,6 +22,7 @@ TEXTS = [
     u"separators\u2028\u2029",
     u"right\u202eto\u2066left\u200f",
     u"</script>&amp;%s%n{}",
+    u"\ufffd \ufffdxe9 \ufffdud83d",
     u" ",
     u"n" * 250,
 ]
@@ -76,8 +77,12 @@ def place(name, file, source=SOURCE):
 PLACES = [place(native(text), native(u"/" + text + u"/" + text + u".py")) for text in TEXTS]
 if sys.version_info < (3,):
     PLACES.append(place(b"bytes \xe9\xff\xc3", b"/bytes \xfe.py"))
+    PLACES.append(place(b"bytes \xe9\xff\xc4", b"/bytes \xfd\xc3\xa9.py"))
 else:
-    PLACES.append(place("bytes", u"/bytes \udce9\udcff.py"))  # how Python 3 keeps a file name that is no UTF-8
+    # How Python 3 keeps file names that are no UTF-8; these two differ in nothing else.
+    PLACES.append(place("bytes", u"/bytes \udce9\udcff.py"))
+    PLACES.append(place("bytes", u"/bytes \udce8\udcff.py"))
+    PLACES.append(place(u"surrogates \ud83d", u"/surrogates \udc7f\ud83d.py", FUNCTION))
 PLACES.append(place("nul\0inside", "nul.py", FUNCTION))  # a class cannot be called so
 PLACES += [place(native(name), "/long_name.py", FUNCTION) for name in LONG_NAMES]
 PLACES.append(place("long_function", "/long_function.py", LONG_FUNCTION))

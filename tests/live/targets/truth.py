@@ -12,11 +12,11 @@ Printed, as lines of JSON, nodes being stacks that share their root side (0: no 
     {"burns": [[node, work], ...]}                   where time is spent, leaf and line exact, and how much per round
     {"ready": pid}
 """
+import codecs
 import dis
 import functools
 import json
 import os
-import re
 import sys
 import threading
 import time
@@ -44,17 +44,22 @@ _codes = []  # kept, so that no id() is used twice
 _rehearsing = [0]
 _rehearsed = threading.Condition()
 
+_character = unichr if sys.version_info < (3,) else chr  # noqa: F821
 cpu_clock = time.clock if sys.version_info < (3,) else time.process_time
 
 
+def _escape_bytes(error):
+    """What surrogateescape does, which 2.7 has not."""
+    wrong = bytearray(error.object[error.start:error.end])
+    return u"".join(_character(0xdc00 + byte) for byte in wrong), error.end
+
+
+codecs.register_error("pyperf-bytes", _escape_bytes)
+
+
 def text(name):
-    """A name as pyperf shows it: a byte string that is no UTF-8 is taken for Latin-1, a lone surrogate for U+FFFD."""
-    if not isinstance(name, bytes):
-        return re.sub(u"[\ud800-\udfff]", u"\ufffd", name) if sys.maxunicode > 0xffff else name
-    try:
-        return name.decode("utf-8")
-    except UnicodeDecodeError:
-        return name.decode("latin-1")
+    """A name as pyperf shows it: a byte that is no UTF-8 is the surrogate that Python 3 takes it for in file names."""
+    return name.decode("utf-8", "pyperf-bytes") if isinstance(name, bytes) else name
 
 
 def class_of_first_argument(frame):

@@ -1,7 +1,13 @@
 pyperf_unit_test(decode
+    code_object_test.cpp
+    code_table_test.cpp
+    escape_test.cpp
     line_table_cases.cpp
     line_table_test.cpp
-    stack_table_test.cpp)
+    stack_table_test.cpp
+    stack_test.cpp
+    text_test.cpp
+    utf8_test.cpp)
 
 # The decoder against an interpreter's own answers at every instruction of its standard library; here a part of it,
 # by the interpreter that is there. compare_stdlib.py does it whole and for any number of them.

@@ -11,6 +11,7 @@
 #include "catch2_header.h"
 #include "elf/elf_builder.h"
 #include "elf/interpreter_image.h"
+#include "elf/made_interpreters.h"
 #include "elf/temporary_folder.h"
 #include "process/libc.h"
 
@@ -104,6 +105,19 @@ TEST_CASE("a bitmap in DT_RELR stands for the 63 words behind the last address")
     }
 }
 
+TEST_CASE("of several symbol tables the first counts, and names have a length") {
+    ElfBuilder builder;
+    builder.symbol("first", 0x100400, 12);
+    const std::string longest(255, 'x');
+    builder.section(longest, Bytes(8, 0));
+    builder.section("." + longest, Bytes(8, 0));
+    builder.section(".more", Bytes(48, 1), SHT_DYNSYM, 4, 24);
+    const ElfImage image = opened(builder.build());
+    CHECK(image.section(longest));
+    CHECK_FALSE(image.section("." + longest));
+    CHECK_FALSE(image.symbol("first"));
+}
+
 TEST_CASE("reads stay inside what the file has") {
     ElfBuilder builder;
     const uint64_t text = builder.section(".rodata", {'a', 'b', 0, 'c'});
@@ -190,35 +204,6 @@ void use(const Bytes& file) {
     (void)examine_libc(*image);
     (void)image->copied_variables();
     for (const ElfSegment& segment : image->segments()) (void)image->read_pointer(segment.vaddr + 8);
-}
-
-// The parts of a real interpreter that are read, so that thousands of broken copies can be tried.
-Bytes small_interpreter() {
-    ElfBuilder builder;
-    builder.build_id = Bytes(20, 7);
-    builder.tls_bytes = 32;
-    builder.interpreter = true;
-    const uint64_t names =
-        builder.section(".rodata", {'3', '.', '1', '2', '.', '1', 0, 'c', 'o', 'd', 'e', 0});
-    const uint64_t code_at = builder.next_vaddr();
-    Bytes code{0x48, 0x8d, 0x0d, 0, 0, 0, 0, 0xc3};  // lea names(%rip),%rcx; ret
-    const auto displacement = static_cast<uint32_t>(names - (code_at + 7));
-    std::memcpy(code.data() + 3, &displacement, 4);
-    builder.section(".text", code);
-    const uint64_t tls_at =
-        builder.section(".text.tls", {0x64, 0x48, 0x8b, 0x04, 0x25, 0xf0, 0xff, 0xff, 0xff, 0xc3});
-    Bytes type(300, 0);
-    type[32] = 64;
-    const uint64_t members = names + 5;
-    const uint64_t type_at = builder.section(".data", type);
-    builder.rela(type_at + 24, R_X86_64_RELATIVE, 0, static_cast<int64_t>(names + 7));
-    builder.rela(type_at + 240, R_X86_64_RELATIVE, 0, static_cast<int64_t>(members));
-    builder.symbol("Py_GetVersion", code_at, code.size());
-    builder.symbol("_PyThreadState_GetCurrent", tls_at, 10);
-    builder.symbol("PyInterpreterState_Head", code_at, 0);
-    builder.symbol("PyCode_Type", type_at, 300, STT_OBJECT);
-    builder.symbol("_PyRuntime", builder.section(".PyRuntime", Bytes(64, 0)), 64, STT_OBJECT);
-    return builder.build();
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ TEST_CASE("the start time is field 22, whatever the name is") {
         CHECK(stat->comm == name);
         CHECK(stat->parent == HostPid{17});
         CHECK(stat->start_time_ticks == 158486);
+        CHECK(stat->cpu_ticks == 5 + 6);
     }
     for (const char* broken : {"", "42", "42 (x", "42 (x)", "42 (x) S 17 5 5", ")(", "42 (x) S y 5"}) {
         INFO(broken);
