@@ -296,8 +296,6 @@ Fault check_relations(const Layout& layout) {
         return fault("PyASCIIObject", "state.compact_shift", "is not the bit behind state.kind");
     if (compact_at && ascii_at && *ascii_at != *compact_at + 1)
         return fault("PyASCIIObject", "state.ascii_shift", "is not the bit behind state.compact");
-    if (shift && bits && *shift + *bits > 32)
-        return fault("PyASCIIObject", "state.kind_bits", "reaches beyond the 32 bits of state");
     for (const auto& [name, structure] : layout.structs) {
         const bool is_object = structure.size && name.starts_with("Py") && name != "Py_tss_t";
         if (!head || !is_object) continue;

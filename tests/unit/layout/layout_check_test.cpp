@@ -210,14 +210,17 @@ TEST_CASE("faults between structures are found") {
          },
          "PyCompactUnicodeObject", "sizeof", "is not larger than PyASCIIObject"},
         {"cpython-3.9", [](Layout& l) { member(l, "PyASCIIObject", "state.ascii_shift") = 3; },
-         "PyASCIIObject", "state.ascii_shift", "lies inside the bits of state.kind"},
+         "PyASCIIObject", "state.ascii_shift", "is not the bit behind state.compact"},
+        {"cpython-3.9", [](Layout& l) { member(l, "PyASCIIObject", "state.compact_shift") = 3; },
+         "PyASCIIObject", "state.compact_shift", "is not the bit behind state.kind"},
         {"cpython-3.9",
          [](Layout& l) {
-             member(l, "PyASCIIObject", "state.kind_shift") = 30;
-             member(l, "PyASCIIObject", "state.compact_shift") = 0;
-             member(l, "PyASCIIObject", "state.ascii_shift") = 1;
+             member(l, "PyASCIIObject", "state.kind_shift") = 27;
+             member(l, "PyASCIIObject", "state.kind_bits") = 3;
+             member(l, "PyASCIIObject", "state.compact_shift") = 30;
+             member(l, "PyASCIIObject", "state.ascii_shift") = 32;
          },
-         "PyASCIIObject", "state.kind_bits", "reaches beyond the 32 bits"},
+         "PyASCIIObject", "state.ascii_shift", "is the position of a bit"},
     });
 }
 

@@ -260,7 +260,7 @@ TEST_CASE("a bad offset is refused with its line") {
          {"\"state.kind_bits\" = 3", "\"state.kind_bits\" = 0", "kind_bits", "is a width in bits: 1 to 32"},
          {"\"state.kind_bits\" = 3", "\"state.kind_bits\" = 33", "kind_bits", "is a width in bits: 1 to 32"},
          {"\"state.kind_bits\" = 3", "\"state.kind_bits\" = 4", "compact_shift",
-          "lies inside the bits of state.kind"},
+          "is not the bit behind state.kind"},
          {"\"threads.head\" = 16", "threads.head = 16", "threads.head", "threads has to be an integer"}});
 }
 
@@ -296,12 +296,39 @@ TEST_CASE("a structure or member that is missing, unknown or there twice is refu
     check_all("cpython-3.14t", {{"co_tlbc = 224\n", "", "[PyCodeObject]", "co_tlbc is missing"}});
 }
 
-TEST_CASE("text that is no TOML is refused with its line") {
+TEST_CASE("a slip in the TOML of a layout file is refused with its line") {
     check_all("cpython-3.11", {{"first = \"3.11.0\"", "first = \"3.11.0", "first = ", ""},
                                {"[abi]", "[abi", "[abi", ""},
                                {"trace_refs = false", "trace_refs", "trace_refs", ""},
                                {"ob_type = 8", "ob_type = 08", "ob_type", ""},
-                               {"ob_type = 8", "ob_type = \x1b[2J", "ob_type", ""}});
+                               {"ob_type = 8", "ob_type = \x1b[2J", "ob_type", ""},
+                               {"[abi]", "[!abi]", "[!abi]", ""},
+                               {"[abi]", "[[[abi]", "[[[abi]", ""},
+                               {"[abi]", "[=abi]", "[=abi]", ""},
+                               {"[\"glibc\"", "[}\"glibc\"", "[}\"glibc\"", ""},
+                               {"\"glibc\", \"musl\"", "\"glibc\", }\"musl\"", "}\"musl\"", ""},
+                               {"ob_type = 8", "ob_type = {a = ]}", "ob_type = {", ""}});
+}
+
+// toml++ has undefined behaviour for some of them where they stand outside of strings.
+TEST_CASE("characters that are no ASCII are refused, wherever they are") {
+    for (const char* odd :
+         {"\xc3\xa9", "\xe3\x80\x80", "\xef\xbb\xbf", "\xf0\x9f\x90\x8d", "\xff", "\xc2\x85"}) {
+        const std::string character = odd;
+        const std::string what = "has to be ASCII; in strings write other characters as \\uXXXX";
+        check_all("cpython-3.11",
+                  {{"# Made", ("# " + character + "Made").c_str(), "", what.c_str()},
+                   {"[abi]", ("[abi" + character + "]").c_str(), "[abi", what.c_str()},
+                   {"ob_type = 8", ("ob_type" + character + " = 8").c_str(), "ob_type", what.c_str()},
+                   {"ob_type = 8", ("ob_type = 8" + character).c_str(), "ob_type", what.c_str()},
+                   {"ob_type = 8", ("\"ob" + character + "type\" = 8").c_str(), "type\" = 8", what.c_str()},
+                   {"detail = \"headers", ("detail = \"" + character).c_str(), "detail =", what.c_str()}});
+    }
+    const auto escaped = parse_layout(
+        replaced(shipped_text("cpython-3.11"), "detail = \"headers", "detail = \"\\u00e9\\U0001f40d headers"),
+        "cpython-3.11.toml");
+    REQUIRE(escaped);
+    CHECK(escaped->provenance[0].detail == "\xc3\xa9\xf0\x9f\x90\x8d headers as installed by the release");
 }
 
 TEST_CASE("bytes that are no layout file are refused in one line") {
@@ -341,7 +368,7 @@ TEST_CASE("one wrong byte in a layout file is refused or still a layout without 
     const std::string good = shipped_text("cpython-3.12");
     size_t refused = 0;
     for (size_t at = 0; at < good.size(); at++) {
-        for (const char wrong : {'\0', '"', '9', '\xc3'}) {
+        for (const char wrong : {'"', '9'}) {
             std::string text = good;
             text[at] = wrong;
             const auto layout = parse_layout(text, "cpython-3.12.toml");
@@ -351,7 +378,7 @@ TEST_CASE("one wrong byte in a layout file is refused or still a layout without 
                 REQUIRE(check_layout(*layout));
         }
     }
-    CHECK(refused > 2 * good.size());
+    CHECK(refused > good.size());
 }
 
 TEST_CASE("text that nests deeply is refused, and the stack is not used up") {

@@ -69,6 +69,29 @@ TEST_CASE("whatever a provenance says, it is read back") {
     check_equal(read_back(layout), layout);
 }
 
+TEST_CASE("texts are written in ASCII, and bytes that are no UTF-8 are replaced") {
+    Layout layout = shipped("cpython-3.11");
+    for (const auto& [bytes, read] :
+         {std::pair<std::string, std::string>{"\xc3\xa9", "\xc3\xa9"},
+          {"\xc2\x80|\xdf\xbf|\xe0\xa0\x80|\xef\xbf\xbf", "\xc2\x80|\xdf\xbf|\xe0\xa0\x80|\xef\xbf\xbf"},
+          {"\xf0\x90\x80\x80|\xf4\x8f\xbf\xbf", "\xf0\x90\x80\x80|\xf4\x8f\xbf\xbf"},
+          {"\xff.", "\xef\xbf\xbd."},
+          {"\xc3", "\xef\xbf\xbd"},
+          {"\xc3(", "\xef\xbf\xbd("},
+          {"\xe2\x82", "\xef\xbf\xbd\xef\xbf\xbd"},
+          {"\x80", "\xef\xbf\xbd"},
+          {"\xc0\x80", "\xef\xbf\xbd\xef\xbf\xbd"},
+          {"\xe0\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
+          {"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
+          {"\xf4\x90\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
+          {"\xf8\x88\x80\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"}}) {
+        layout.provenance[0].detail = bytes;
+        const std::string text = format_layout(layout);
+        CHECK(std::none_of(text.begin(), text.end(), [](char c) { return (c & 0x80) != 0; }));
+        CHECK(read_back(layout).provenance[0].detail == read);
+    }
+}
+
 TEST_CASE("flags, lists and what may be absent are read back") {
     Layout layout = shipped("cpython-3.15t");
     layout.architectures = {"aarch64"};
