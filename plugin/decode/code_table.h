@@ -45,6 +45,9 @@ class CodeTable {
     size_t codes() const { return codes_.size(); }
     size_t bytes() const { return bytes_; }
     size_t refused() const { return refused_; }
+    // Lines and names with classes that are remembered: emptied before they are more than some hundred
+    // thousand.
+    size_t remembered() const { return lines_.size() + class_names_.size(); }
 
     // The frame's name, file and line.
     Frame resolve(const pyperf_frame& frame);

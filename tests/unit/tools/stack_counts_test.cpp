@@ -178,6 +178,15 @@ TEST_CASE("names are data: nothing in them breaks a line, a stack or a terminal"
     CHECK(screen.find("    -                co;m\\x1b\\n m (1)\n") != std::string::npos);
 }
 
+TEST_CASE("a byte of a Python name that is no UTF-8 is shown as it is; a look-alike is another name") {
+    const std::vector<pyperf_python_frame> frames = {
+        frame("f", "/\xef\xbf\xbdxe9.py", 1), frame("f", "/\\xe9.py", 2),
+        frame("f\xef\xbf\xbdud83d", "/\xef\xbf\xbd\xef\xbf\xbdxe9.py", 3)};
+    // The thread's name has bytes as they are.
+    CHECK(folded({Sample{"\xe9\xef\xbf\xbdxe9", 1, 1}.python(frames)}) ==
+          "\\xe9\xef\xbf\xbdxe9;f\\ud83d (/\xef\xbf\xbdxe9.py:3);f (/\\\\xe9.py:2);f (/\\xe9.py:1) 1\n");
+}
+
 TEST_CASE("no frame can pass for a placeholder, and none without a record for a frame") {
     const std::vector<pyperf_python_frame> pretender = {frame("[not Python]", "", 3)};
     CHECK(folded({Sample{"p", 1, 1}.python(pretender)}) == "p;[not Python] (:3) 1\n");
