@@ -196,14 +196,18 @@ ALWAYS_INLINE u32 piece_read(struct pyperf_code_record *code, u32 at, struct pyp
 ALWAYS_INLINE u32 bytes_read(struct pyperf_code_record *code, u32 at, struct pyperf_text *piece, u64 object, u32 most)
 {
 #if RULE_string_kind == STRING_KIND_bytes
-    u64 length = target_read_u64(object + OFF_PyStringObject_ob_size);
+    u64 header = object + OFF_PyStringObject_ob_size;
     u64 data = object + OFF_PyStringObject_ob_sval;
 #else
-    u64 length = target_read_u64(object + OFF_PyBytesObject_ob_size);
+    u64 header = object + OFF_PyBytesObject_ob_size;
     u64 data = object + OFF_PyBytesObject_ob_sval;
 #endif
+    u64 length = 0;
+    u32 unread = target_read(&length, sizeof(length), (void *)header) != 0;
     piece->state = 0;
-    return piece_read(code, at, piece, object, data, length, most);
+    at = piece_read(code, at, piece, object, data, length, most);
+    *(volatile u32 *)&piece->error |= unread; /* it would pass for an empty one */
+    return at;
 }
 
 ALWAYS_INLINE u32 string_read(struct pyperf_code_record *code, u32 at, struct pyperf_text *piece, u64 object, u32 most)

@@ -13,6 +13,7 @@
 #include <iterator>
 #include <unordered_set>
 
+#include "collect/missing_pieces.h"
 #include "collect/pinned_map.h"
 #include "collect/rights.h"
 #include "decode/code_object.h"
@@ -347,14 +348,8 @@ void Session::on_code_record(std::span<const std::byte> record) {
     }
     // What did not fit into the record, or was not in memory just then, is fetched while the process lives.
     const ProcessMemory memory{HostPid{static_cast<int32_t>(code->pid)}};
-    const auto missing = code->missing;
-    for (const auto& piece : missing) {
-        if (!piece.data_address || piece.bytes > max_line_table_bytes) continue;
-        std::vector<std::byte> data(piece.bytes);
-        if (!memory.read(TargetAddress{*piece.data_address}, data)) continue;
-        if (auto completed = complete_code_object(*code, piece.piece, piece.state, data, layout); !completed)
-            say(LogLevel::debug, completed.error().message);
-    }
+    if (auto fetched = fetch_missing_pieces(*code, memory, layout); !fetched)
+        say(LogLevel::debug, fetched.error().message);
     codes_.add(*code);
 }
 

@@ -1,0 +1,2 @@
+pyperf_unit_test(collect
+    missing_pieces_test.cpp)
