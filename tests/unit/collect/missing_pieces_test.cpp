@@ -29,10 +29,13 @@ struct Object {
     void put(uint32_t at, T value) {
         std::memcpy(bytes.data() + at, &value, sizeof value);
     }
-    void put_text(uint32_t at, std::string_view text) { std::memcpy(bytes.data() + at, text.data(), text.size()); }
+    void put_text(uint32_t at, std::string_view text) {
+        std::memcpy(bytes.data() + at, text.data(), text.size());
+    }
 };
 
-Object made_str(const Layout& layout, std::string_view data, uint64_t length, uint32_t char_bytes, bool ascii) {
+Object made_str(const Layout& layout, std::string_view data, uint64_t length, uint32_t char_bytes,
+                bool ascii) {
     Object object;
     object.put(*layout.offset("PyASCIIObject", "length"), length);
     const auto shift = [&](const char* member) { return *layout.offset("PyASCIIObject", member); };
