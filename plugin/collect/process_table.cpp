@@ -88,6 +88,15 @@ std::vector<std::pair<HostPid, const ProcessNote*>> ProcessTable::notes() const 
     return all;
 }
 
+// What the same interpreter in the same process refuted stays withdrawn when the process is looked at again.
+const ProcessNote* ProcessTable::withdrawn_before(HostPid pid, const ProcessNote& now) const {
+    const auto* before = note(pid);
+    const bool is_same = before && before->withdrawn && before->start_time_ticks == now.start_time_ticks &&
+                         before->image == now.image && before->build_id == now.build_id &&
+                         before->layout_name == now.layout_name;
+    return is_same ? before : nullptr;
+}
+
 void ProcessTable::put(const PythonProcess& process) {
     const auto& interpreter = process.interpreter;
     ProcessNote note;
@@ -107,7 +116,9 @@ void ProcessTable::put(const PythonProcess& process) {
         note.layout_name = layout.name;
         note.evidence = resolution.evidence;
         entry = make_process_entry(process, layout);
-        if (const auto walker = walker_for_(layout)) {
+        if (const auto* before = withdrawn_before(process.pid, note)) {
+            note = *before;
+        } else if (const auto walker = walker_for_(layout)) {
             entry.layout = note.layout = *walker;
             entry.state = interpreter.resolved ? PYPERF_PROCESS_READY : PYPERF_PROCESS_NOT_SET_UP;
             if (interpreter.resolved) note.verdict = proofs_.add(process, layout);

@@ -89,12 +89,13 @@ class ProcessTable {
     // What a look at a process said about the files it maps.
     struct Look {
         bool conclusive = false;  // false: the process was gone, or could not be read
-        std::vector<std::string>
-            interpreters;  // build-ids of the files with a CPython in them; "" for one without
+        // Build-ids of the files with a CPython in them; "" for one without.
+        std::vector<std::string> interpreters;
     };
     Look look_at(HostPid pid);
     bool is_wanted(HostPid pid) const;
     void put(const PythonProcess& process);
+    const ProcessNote* withdrawn_before(HostPid pid, const ProcessNote& now) const;
     void remember(HostPid pid, ProcessNote note);
     bool is_still(const PythonProcess& process);
     void withdraw(const PythonProcess& process, const std::string& reason);

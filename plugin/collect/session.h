@@ -131,8 +131,8 @@ class Session {
     CodeTable codes_;
     StackTable stacks_;
     uint64_t unplaced_ticks_[PYPERF_TICK_CLASSES] = {};  // came as records, but there was no room for them
-    std::map<std::string, CountedTick>
-        sent_ticks_;  // by the bytes of key and content: ticks that came as records
+    // Ticks that came as records, by the bytes of key and content.
+    std::map<std::string, CountedTick> sent_ticks_;
     std::vector<CountedTick> counted_;
     SessionTotals totals_;
 };

@@ -1,6 +1,7 @@
 pyperf_unit_test(layout
     database_test.cpp
     layout_check_test.cpp
+    layout_file_test.cpp
     layout_reader_test.cpp
     layout_test.cpp
     layout_text_test.cpp
