@@ -88,13 +88,10 @@ std::vector<std::pair<HostPid, const ProcessNote*>> ProcessTable::notes() const 
     return all;
 }
 
-// What the same interpreter in the same process refuted stays withdrawn when the process is looked at again.
+// What the process refuted before it was looked at again.
 const ProcessNote* ProcessTable::withdrawn_before(HostPid pid, const ProcessNote& now) const {
     const auto* before = note(pid);
-    const bool is_same = before && before->withdrawn && before->start_time_ticks == now.start_time_ticks &&
-                         before->image == now.image && before->build_id == now.build_id &&
-                         before->layout_name == now.layout_name;
-    return is_same ? before : nullptr;
+    return before && before->withdrawn && before->start_time_ticks == now.start_time_ticks ? before : nullptr;
 }
 
 void ProcessTable::put(const PythonProcess& process) {
@@ -116,7 +113,11 @@ void ProcessTable::put(const PythonProcess& process) {
         note.layout_name = layout.name;
         note.evidence = resolution.evidence;
         entry = make_process_entry(process, layout);
-        if (const auto* before = withdrawn_before(process.pid, note)) {
+        const auto* before = withdrawn_before(process.pid, note);
+        // Its ticks from before are nobody's, also when it runs another program now: they have one count.
+        note.withdrawn = before != nullptr;
+        if (before && before->image == note.image && before->build_id == note.build_id &&
+            before->layout_name == note.layout_name) {
             note = *before;
         } else if (const auto walker = walker_for_(layout)) {
             entry.layout = note.layout = *walker;
@@ -220,6 +221,7 @@ void ProcessTable::on_fork(HostPid parent, HostPid child) {
     const auto start = read_start_time(child);
     ProcessNote copy = *of_parent;
     copy.start_time_ticks = start ? *start : 0;
+    copy.withdrawn = false;  // it is not walked as long as it is its parent's copy, and then tried itself
     remember(child, std::move(copy));
 }
 

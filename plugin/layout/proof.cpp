@@ -30,11 +30,17 @@ void LayoutProof::judge(Findings findings) {
         contradicted_ = first.about;
         proof_.reason = fmt::format("{}: {}", first.about, first.what);
         if (times_ >= kLooksToRefute) proof_.verdict = Verdict::refuted;
+        clean_ = 0;
         return;
     }
     times_ = 0;
     contradicted_.clear();
-    if (found.whole_chains != 0) {
+    if (found.moved != 0) {
+        clean_ = 0;
+        proof_.reason = "its frames moved while they were read";
+    } else if (found.whole_chains != 0) {
+        proof_.reason = "not looked at often enough";
+        if (++clean_ < kLooksToProve) return;
         proof_.verdict = Verdict::proven;
         proof_.reason.clear();
     } else {

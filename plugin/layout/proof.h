@@ -3,9 +3,9 @@
 // interpreter states, thread states, frames, code objects, strings; everything must be what the layout says
 // it is.
 //
-// The process runs on meanwhile, so one look that fails says little: a layout is refuted when look after look
-// the same thing contradicts it, and proven by one look in which nothing does and at least one whole chain of
-// two frames was seen.
+// The process runs on meanwhile, so one look says little: a layout is refuted when look after look the same
+// thing contradicts it, and proven when look after look nothing does and at least one whole chain of two
+// frames is seen.
 //
 // Not provable, for nothing tells a wrong value from a right one in a running process, and none leads to a
 // wrong frame: tests/live/prove_layouts.cpp lists them with reasons.
@@ -36,6 +36,8 @@ class LayoutProof {
   public:
     // Looks with the same contradiction that refute.
     static constexpr int kLooksToRefute = 5;
+    // Looks in a row that prove: of a thread that runs, one may by chance read what a right layout would.
+    static constexpr int kLooksToProve = 3;
 
     // layout, reader: must outlive this. process: with all addresses that the walker would get
     // (process_entry.h).
@@ -59,6 +61,7 @@ class LayoutProof {
     Proof proof_;
     std::string contradicted_;  // the member that the last looks spoke against
     int times_ = 0;
+    int clean_ = 0;  // looks in a row without a contradiction and with a whole chain
 };
 
 }  // namespace pyperf

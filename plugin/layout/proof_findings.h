@@ -30,6 +30,7 @@ struct Findings {
     unsigned frames = 0;
     unsigned code_objects = 0;
     unsigned whole_chains = 0;  // from the thread state to the end, with a caller in it
+    unsigned moved = 0;  // chains that said something against the layout, but were others when read again
     std::vector<Contradiction> contradictions;
     std::map<std::string, Plausibility> plausible;  // by member
 

@@ -382,7 +382,9 @@ void ProofWalk::check_chain(const ThreadState& state) {
         chain.frames.empty() ? again == chain
                              : std::ranges::find(again.frames, chain.frames[checked]) != again.frames.end() &&
                                    (chain.unreadable == 0 || again.unreadable == chain.unreadable);
-    if (!still_there) findings_ = std::move(before);
+    if (still_there) return;
+    findings_ = std::move(before);
+    ++findings_.moved;
 }
 
 void ProofWalk::look() {

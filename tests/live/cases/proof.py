@@ -4,10 +4,13 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 
 from failure import require
 
 TARGETS = [["threads.py"], ["constructs.py"], ["churn.py"], ["recursion.py", "500"]]
+NOT_YET = ("[not Python]", "[interpreter not set up]")  # while a target starts
+START_SECONDS = 2.5  # by then pyperf samples
 
 
 def check(run):
@@ -36,11 +39,20 @@ def withdrawn(run):
                 text = re.sub(rf"(\[{table}\][^\[]*?\n{key} = )(\d+)",
                               lambda found: found[1] + str(int(found[2]) + 8), text)
             file.write_text(text)
-        profile = run.pyperf.profile("-U", "-p", str(target.pid), "-F", "999", "2", offsets=copy)
-    stacks = profile.stacks()
-    require(sum(count for _, count in stacks) >= 300, f"samples {stacks}")
-    for frames, count in stacks:
-        require(len(frames) == 1 and frames[0].startswith("[unsupported Python: "), f"{count} x {frames}")
-        require(says in frames[0], f"{frames[0]} does not say what is wrong")
-    said = profile.stderr.count(f"process {target.pid}: ")
-    require(said == 2, f"named {said} times, not once when it was refuted and once in the summary:\n{profile.stderr}")
+        pyperf = run.pyperf.start("-U", "-F", "999", offsets=copy)
+        time.sleep(START_SECONDS)
+        late = run.start("threads.py", comm="live-late").ready()  # is walked before it refutes
+        time.sleep(2)
+        pyperf.interrupt()
+        profile = pyperf.finish()
+    for comm in (target.comm, late.comm):
+        stacks = profile.stacks(comm)
+        walked = [(frames, count) for frames, count in stacks if frames[0] not in NOT_YET]
+        require(sum(count for _, count in walked) >= 100, f"{comm}: samples {stacks}")
+        require(sum(count for _, count in stacks) - sum(count for _, count in walked) <= 100, f"{comm}: samples {stacks}")
+        for frames, count in walked:
+            require(len(frames) == 1 and frames[0].startswith("[unsupported Python: "), f"{comm}: {count} x {frames}")
+            require(says in frames[0], f"{frames[0]} does not say what is wrong")
+    for pid in (target.pid, late.pid):
+        said = len(re.findall(rf"^pyperf: process {pid}: .* its stacks are not shown$", profile.stderr, re.MULTILINE))
+        require(said == 1, f"said {said} times that process {pid} is not shown:\n{profile.stderr}")
