@@ -225,6 +225,8 @@ int pyperf_session_totals(pyperf_session* session, pyperf_totals* out) {
         totals.stacks_resent = counters[PYPERF_COUNTER_STACKS_RESENT_FULL];
         totals.counts_full = counters[PYPERF_COUNTER_COUNTS_FULL];
         totals.records_dropped = counters[PYPERF_COUNTER_RECORDS_DROPPED];
+        totals.stack_records = counters[PYPERF_COUNTER_STACKS_SENT];
+        totals.code_records = counters[PYPERF_COUNTER_CODES_SENT];
         totals.kernel_stacks_missed = from.totals().kernel_stacks_missed;
         std::copy_n(counters + PYPERF_COUNTER_ROUTE_CURRENT, 5, totals.routes);
         totals.duration_ns = from.totals().duration_ns;

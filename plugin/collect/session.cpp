@@ -319,7 +319,7 @@ void Session::on_record(std::span<const std::byte> record) {
         on_code_record(record);
     } else if (type == PYPERF_RECORD_CLASS) {
         const auto class_name = decode_class_record(record);
-        if (class_name) codes_.add(*class_name);
+        if (class_name) say_if_full(codes_.add(*class_name));
     } else if (type == PYPERF_RECORD_TICK && record.size() >= sizeof(pyperf_tick_record)) {
         pyperf_tick_record tick;
         std::memcpy(&tick, record.data(), sizeof(tick));
@@ -349,7 +349,16 @@ void Session::on_code_record(std::span<const std::byte> record) {
     const ProcessMemory memory{HostPid{static_cast<int32_t>(code->pid)}};
     if (auto fetched = fetch_missing_pieces(*code, memory, layout); !fetched)
         say(LogLevel::debug, fetched.error().message);
-    codes_.add(*code);
+    say_if_full(codes_.add(*code));
+}
+
+void Session::say_if_full(bool was_added) const {
+    if (was_added || codes_.refused() != 1) return;
+    say(LogLevel::warning,
+        fmt::format(
+            "the memory for code objects is full ({} MiB, {} code objects): ticks in further ones are "
+            "counted as lost",
+            codes_.bytes() >> 20, codes_.codes()));
 }
 
 Result<void> Session::stop() {

@@ -103,6 +103,7 @@ class Session {
     void drain_kernel_records();
     void on_record(std::span<const std::byte> record);
     void on_code_record(std::span<const std::byte> record);
+    void say_if_full(bool was_added) const;
     void read_counts();
     void count(const pyperf_count_key& key, uint64_t content_id, uint64_t ticks);
     void withdraw(CountedTick& tick);

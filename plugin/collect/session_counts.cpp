@@ -91,7 +91,9 @@ void Session::settle_classes() {
             tick.key.tick_class == PYPERF_TICK_COMPLETE || tick.key.tick_class == PYPERF_TICK_TRUNCATED;
         if (has_stack) {
             const auto stack = stacks_.find(tick.content_id);
-            if (!stack) {
+            // Without a place in the table of code objects a frame cannot be shown, so the stack is lost,
+            // too.
+            if (!stack || (codes_.refused() != 0 && !codes_.has_codes(*stack))) {
                 totals_.counters[tick.key.tick_class] -= tick.count;
                 totals_.counters[PYPERF_TICK_LOST] += tick.count;
                 continue;

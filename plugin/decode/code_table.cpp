@@ -138,6 +138,11 @@ std::vector<Frame> CodeTable::resolve(const Stack& stack) {
     return frames;
 }
 
+bool CodeTable::has_codes(const Stack& stack) const {
+    return std::ranges::all_of(stack.frames,
+                               [this](const pyperf_frame& frame) { return has_code(frame.code_id); });
+}
+
 bool CodeTable::has_frames(const Stack& stack) const {
     return std::ranges::any_of(stack.frames,
                                [this](const pyperf_frame& frame) { return !is_incomplete(frame); });

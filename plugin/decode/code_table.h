@@ -42,6 +42,8 @@ class CodeTable {
     bool add(const ClassName& class_name);
 
     bool has_code(uint64_t code_id) const { return codes_.contains(code_id); }
+    // Whether all code objects of a stack are known.
+    bool has_codes(const Stack& stack) const;
     size_t codes() const { return codes_.size(); }
     size_t bytes() const { return bytes_; }
     size_t refused() const { return refused_; }

@@ -19,6 +19,7 @@ std::string summary_json(const RunFacts& facts) {
         json["classes"][pyperf_class_name(i)] = totals.classes[i];
     json["stacks"] = totals.stacks;
     json["code_objects"] = totals.code_objects;
+    json["records"] = {{"stacks", totals.stack_records}, {"code_objects", totals.code_records}};
     json["bpf_ns_per_sample"] =
         totals.runs ? static_cast<double>(totals.run_ns) / static_cast<double>(totals.runs) : 0.0;
     json["frames_per_sample"] =

@@ -209,6 +209,8 @@ struct pyperf_totals {
     uint64_t routes[5];              /* thread states by route: attached, bound, listed, remembered, unproven */
     uint64_t duration_ns;            /* from start to stop */
     uint64_t processes_not_examined; /* whose memory maps this process has no right to read */
+    uint64_t stack_records;          /* stacks that were sent, each once unless something was full */
+    uint64_t code_records;           /* code objects and classes that were sent, likewise */
 };
 PYPERF_API int pyperf_session_totals(struct pyperf_session *session, struct pyperf_totals *out);
 

@@ -10,6 +10,13 @@ def check(run):
     target = run.start("recursion.py", "1000").ready()
     profile = run.pyperf.profile("-U", "-p", str(target.pid), "-F", "999", "2")
     target.known.require_all(profile.stacks(), samples=300)
+    sent, stacks = profile.summary["records"], profile.summary["stacks"]
+    require(profile.summary["limits"]["stacks_resent"] == 0 and profile.summary["limits"]["records_dropped"] == 0,
+            f"there was not room for all: {profile.summary['limits']}")
+    # Two CPUs may meet a new one at once; else each goes once, however often it is seen.
+    require(stacks <= sent["stacks"] <= stacks * 1.2 + 8, f"{stacks} stacks took {sent['stacks']} records")
+    codes = profile.summary["code_objects"]
+    require(codes <= sent["code_objects"] <= codes * 1.5 + 8, f"{codes} code objects took {sent['code_objects']} records")
     target.stop()
 
     target = run.start("recursion.py", "1600").ready()

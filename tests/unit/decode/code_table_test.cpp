@@ -201,6 +201,11 @@ TEST_CASE("a full table refuses what is new, and says so") {
     CHECK(table.refused() == 1);
     CHECK(table.codes() == 2);
     CHECK_FALSE(table.resolve(at(3)).known);
+    Stack stack;
+    stack.frames = {at(1), at(2)};
+    CHECK(table.has_codes(stack));
+    stack.frames.push_back(at(3));
+    CHECK_FALSE(table.has_codes(stack));
     CHECK(table.add(made_code(1, "one")));  // is there
     CHECK(table.add(made_code(2, "two")));  // takes no further entry
     CHECK(table.resolve(at(2)).name == "two");
