@@ -83,6 +83,7 @@ int pyperf_examine(pyperf_db* db, uint32_t pid, pyperf_process_info* out) {
         pyperf_process_info info{};
         info.pid = pid;
         info.supported = resolution.layout != nullptr;
+        info.candidate = resolution.candidate;
         info.image = db->image.c_str();
         info.build_id = db->build_id.c_str();
         info.version = db->version.c_str();

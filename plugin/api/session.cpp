@@ -97,6 +97,8 @@ pyperf_process_info process_info(HostPid pid, const ProcessNote& note) {
     info.layout = note.layout_name.c_str();
     info.evidence = note.evidence.c_str();
     info.reason = note.reason.c_str();
+    info.candidate = note.candidate;
+    info.proven = note.verdict && note.verdict->proven;
     return info;
 }
 

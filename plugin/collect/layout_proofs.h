@@ -31,17 +31,18 @@ struct LayoutVerdict {
 
 class LayoutProofs {
   public:
-    // A process refutes the layout that it was given.
     // Whether the process is still what was looked at: neither ended nor another program meanwhile.
     using IsStill = std::function<bool(const PythonProcess&)>;
+    // A process refutes the layout that it was given.
     using Withdraw = std::function<void(const PythonProcess&, const std::string& reason)>;
     using Say = std::function<void(const std::string&)>;
 
     LayoutProofs(IsStill is_still, Withdraw withdraw, Say say)
         : is_still_(std::move(is_still)), withdraw_(std::move(withdraw)), say_(std::move(say)) {}
 
-    // Begins the proof if its file is not proven yet. layout: must outlive this.
-    std::shared_ptr<const LayoutVerdict> add(const PythonProcess& process, const Layout& layout);
+    // Begins the proof if its file is not proven yet.
+    std::shared_ptr<const LayoutVerdict> add(const PythonProcess& process,
+                                             const std::shared_ptr<const Layout>& layout);
     // Looks at those processes whose time has come, a few at a time. now_ns: of any clock that only goes
     // forward.
     void look(uint64_t now_ns);
@@ -51,13 +52,15 @@ class LayoutProofs {
   private:
     struct File {
         std::shared_ptr<const InterpreterImage> image;
-        const Layout* layout;
+        std::shared_ptr<const Layout> layout;
         std::shared_ptr<LayoutVerdict> verdict;
     };
     struct Trial {
-        Trial(const PythonProcess& process, const Layout& layout, std::shared_ptr<LayoutVerdict> verdict);
+        Trial(const PythonProcess& process, std::shared_ptr<const Layout> layout,
+              std::shared_ptr<LayoutVerdict> verdict);
 
         PythonProcess process;
+        std::shared_ptr<const Layout> layout;
         std::shared_ptr<LayoutVerdict> verdict;
         TargetReader reader;
         LayoutProof proof;

@@ -119,16 +119,24 @@ void ProcessTable::put(const PythonProcess& process) {
         if (before && before->image == note.image && before->build_id == note.build_id &&
             before->layout_name == note.layout_name) {
             note = *before;
-        } else if (const auto walker = walker_for_(layout)) {
+        } else if (const auto walker = walker_for_(resolution.layout)) {
             entry.layout = note.layout = *walker;
-            entry.state = interpreter.resolved ? PYPERF_PROCESS_READY : PYPERF_PROCESS_NOT_SET_UP;
-            if (interpreter.resolved) note.verdict = proofs_.add(process, layout);
+            note.candidate = resolution.candidate;
+            if (interpreter.resolved) note.verdict = proofs_.add(process, resolution.layout);
+            const bool usable = interpreter.resolved && (!note.candidate || note.verdict->proven);
+            entry.state = usable ? PYPERF_PROCESS_READY : PYPERF_PROCESS_NOT_SET_UP;
+            if (note.candidate && usable) note.evidence += ", proven here, not in the database";
+            if (interpreter.resolved && !usable) unproven_.insert(process.pid.value);
         } else {
             note.reason = walker.error().message;
         }
     }
     if (!note.reason.empty()) entry.state = PYPERF_PROCESS_UNSUPPORTED;
     note.state = entry.state;
+    if (note.candidate && note.state == PYPERF_PROCESS_NOT_SET_UP)
+        note.reason =
+            fmt::format("no layout for CPython {} in {} in the database, and no process has proven {} (yet)",
+                        note.version, note.image, note.layout_name);
 
     const auto pid = static_cast<uint32_t>(process.pid.value);
     pyperf_process old{};
@@ -222,7 +230,10 @@ void ProcessTable::on_fork(HostPid parent, HostPid child) {
     ProcessNote copy = *of_parent;
     copy.start_time_ticks = start ? *start : 0;
     copy.withdrawn = false;  // it is not walked as long as it is its parent's copy, and then tried itself
+    const bool candidate = copy.candidate;
     remember(child, std::move(copy));
+    // The copy of the entry may be from before the proof; and what waits may be proven by the child.
+    if (candidate) examine(child);
 }
 
 void ProcessTable::on_exec(HostPid pid) {
@@ -270,13 +281,28 @@ void ProcessTable::withdraw(const PythonProcess& process, const std::string& rea
     const auto found = notes_.find(process.pid.value);
     if (found == notes_.end() || found->second.start_time_ticks != process.start_time_ticks) return;
     ProcessNote& note = found->second;
-    if (note.state != PYPERF_PROCESS_READY) return;
+    if (note.state != PYPERF_PROCESS_READY && !unproven_.contains(process.pid.value)) return;
+    unproven_.erase(process.pid.value);
     note.withdrawn = true;
     refuse(process.pid.value, note,
-           fmt::format("CPython {} in {} is not what layout {} describes: {}", note.version, note.image,
-                       note.layout_name, reason));
+           fmt::format("CPython {} in {} is {}not what layout {} describes: {}{}", note.version, note.image,
+                       note.candidate ? "not in the database, and " : "", note.layout_name, reason,
+                       note.candidate ? "; add a layout with pyoffsets generate" : ""));
     say_(LogLevel::warning,
          fmt::format("process {}: {}: its stacks are not shown", process.pid.value, note.reason));
+}
+
+void ProcessTable::prove(uint64_t now_ns) {
+    proofs_.look(now_ns);
+    std::vector<HostPid> proven;
+    for (const int32_t pid : unproven_) {
+        const auto* waits = note(HostPid{pid});
+        if (!waits || !waits->verdict || waits->verdict->proven) proven.push_back(HostPid{pid});
+    }
+    for (const HostPid pid : proven) {
+        unproven_.erase(pid.value);
+        examine(pid);
+    }
 }
 
 void ProcessTable::withdraw_refuted() {

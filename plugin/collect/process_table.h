@@ -37,15 +37,19 @@ struct ProcessNote {
     std::string layout_name;
     std::string evidence;
     std::string reason;                            // why it is not walked, or ""
-    std::shared_ptr<const LayoutVerdict> verdict;  // of its file, once it is walked
+    std::shared_ptr<const LayoutVerdict> verdict;  // of its file, once it is or is to be walked
     bool withdrawn = false;                        // the walked layout was refuted: nothing of it holds
+    bool candidate = false;                        // the database does not have its build
+
+    // Walked by a layout that is not in the database for this build, but proven.
+    bool is_proven_here() const { return candidate && state == PYPERF_PROCESS_READY; }
 };
 
 class ProcessTable {
   public:
     // The walker for a layout: its index in the program arrays, where it is or will be. An error: there will
     // be none.
-    using WalkerFor = std::function<Result<uint32_t>(const Layout&)>;
+    using WalkerFor = std::function<Result<uint32_t>(const std::shared_ptr<const Layout>&)>;
     using Say = std::function<void(LogLevel, const std::string&)>;
 
     // processes_fd: the map `processes`; stays the caller's, as the database does. pids: the only processes
@@ -67,7 +71,7 @@ class ProcessTable {
     void refuse_walker(uint32_t walker, const std::string& reason);
 
     // Goes on with the proofs of the layouts in use. wait_ms: until there is something to do, if there is.
-    void prove(uint64_t now_ns) { proofs_.look(now_ns); }
+    void prove(uint64_t now_ns);
     std::optional<int> proof_wait_ms(uint64_t now_ns) const { return proofs_.wait_ms(now_ns); }
     // At the end: what is walked by a layout that others of its file refuted, and none proved, is withdrawn.
     void withdraw_refuted();
@@ -112,6 +116,7 @@ class ProcessTable {
     std::unordered_map<int32_t, ProcessNote> notes_;
     std::unordered_set<std::string> foreign_files_;
     std::unordered_map<int32_t, int> unsettled_;  // pid -> attempts
+    std::unordered_set<int32_t> unproven_;        // that wait for the proof of a candidate
     std::unordered_set<int32_t> unreadable_;
     size_t seen_ = 0;
 };

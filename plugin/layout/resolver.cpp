@@ -32,25 +32,21 @@ Comparison compare(const InterpreterImage& image, const Layout& layout) {
     return out;
 }
 
-// The layout for this version and build; nothing if there is none. Where the C library is not known, it has
-// to be the same whichever it is; else that is the error.
-Result<const Layout*> only_layout(const Database& database, const PythonVersion& version,
-                                  BuildFlavour flavour) {
-    if (!flavour.c_library.empty()) {
-        const auto layouts = database.lookup(version, flavour);
-        return layouts.empty() ? nullptr : layouts.front();
-    }
+// What `find` says for a build. Where the C library is not known, it has to be the same whichever it is; else
+// that is the error.
+template <typename Find>
+Result<const Layout*> whichever_c_library(BuildFlavour flavour, const Find& find) {
+    if (!flavour.c_library.empty()) return find(flavour);
     flavour.c_library = "glibc";
-    const auto glibc = database.lookup(version, flavour);
+    const Layout* glibc = find(flavour);
     flavour.c_library = "musl";
-    const auto musl = database.lookup(version, flavour);
-    if (glibc.empty() && musl.empty()) return nullptr;
-    if (glibc.empty()) return Error{fmt::format("layout {} is for musl only", musl.front()->name)};
-    if (musl.empty()) return Error{fmt::format("layout {} is for glibc only", glibc.front()->name)};
-    if (glibc.front() != musl.front())
-        return Error{
-            fmt::format("layout {} is for glibc, {} for musl", glibc.front()->name, musl.front()->name)};
-    return glibc.front();
+    const Layout* musl = find(flavour);
+    if (!glibc && !musl) return nullptr;
+    if (!glibc) return Error{fmt::format("layout {} is for musl only", musl->name)};
+    if (!musl) return Error{fmt::format("layout {} is for glibc only", glibc->name)};
+    if (glibc != musl)
+        return Error{fmt::format("layout {} is for glibc, {} for musl", glibc->name, musl->name)};
+    return glibc;
 }
 
 std::string describe(const InterpreterImage& image, std::string_view c_library) {
@@ -87,26 +83,53 @@ Resolution resolve_layout(const Database& database, const InterpreterImage& imag
     flavour.c_library = c_library;
     flavour.free_threaded = image.free_threaded.value_or(false);
     flavour.trace_refs = image.trace_refs.value_or(false);
-    const auto found = only_layout(database, image.version, flavour);
+    const auto verified = whichever_c_library(flavour, [&](const BuildFlavour& build) {
+        const auto layouts = database.lookup(image.version, build);
+        return layouts.empty() ? nullptr : layouts.front();
+    });
+    const auto found = verified && !*verified
+                           ? whichever_c_library(flavour,
+                                                 [&](const BuildFlavour& build) {
+                                                     return database.candidate(image.version, build);
+                                                 })
+                           : verified;
     if (!found) {
         result.refusal = fmt::format("{}: its C library is not known, and {}", name, found.error().message);
         return result;
     }
     const Layout* layout = *found;
+    const std::string missing = fmt::format("no layout for {}{} in the database", name,
+                                            flavour.trace_refs ? " (a build with trace-refs)" : "");
     if (!layout) {
-        result.refusal = fmt::format("no layout for {}{} in the database: add one with pyoffsets generate",
-                                     name, flavour.trace_refs ? " (a build with trace-refs)" : "");
+        result.refusal = missing + ": add one with pyoffsets generate";
         return result;
     }
+    result.candidate = !*verified;
     const Comparison comparison = compare(image, *layout);
     if (!comparison.against.empty()) {
         result.refusal =
-            fmt::format("{} is not what layout {} describes: {}; add its own with pyoffsets generate --elf",
-                        name, layout->name, comparison.against);
+            result.candidate
+                ? fmt::format(
+                      "{}, and its own tables are not what layout {} describes: {}; add one with "
+                      "pyoffsets generate",
+                      missing, layout->name, comparison.against)
+                : fmt::format(
+                      "{} is not what layout {} describes: {}; add its own with pyoffsets generate "
+                      "--elf",
+                      name, layout->name, comparison.against);
         return result;
     }
-    result.layout = layout;
+    if (result.candidate && comparison.compared == 0) {
+        result.refusal = fmt::format(
+            "{}, and the file has no tables of its own to compare layout {} with; add one with pyoffsets "
+            "generate",
+            missing, layout->name);
+        return result;
+    }
+    result.layout = std::shared_ptr<const Layout>(std::shared_ptr<void>(), layout);  // the database's
     result.evidence = fmt::format("version {} ({})", image.version.to_string(), image.version_source);
+    if (result.candidate)
+        result.evidence += fmt::format(", newer than {} {}", layout->name, layout->last.to_string());
     if (comparison.compared > 0) result.evidence += ", confirmed by the file's own tables";
     return result;
 }

@@ -35,6 +35,7 @@ CASES = {
     "processes": LABELS,
     "limits": LABELS,
     "proof": LABELS,
+    "candidate": LABELS,
     "usage": ["3.11"],  # nothing in it depends on the interpreter
 }
 

@@ -115,23 +115,39 @@ std::string versions(const std::vector<ProcessFacts>& processes) {
     return out.empty() ? out : out + ")";
 }
 
-void add_unsupported(std::string& out, const std::vector<ProcessFacts>& processes) {
-    std::map<std::string, std::vector<uint32_t>> by_reason;
-    for (const auto& process : processes)
-        if (!process.supported) by_reason[process.reason].push_back(process.pid);
+// One line for each different text, with the processes that it is about.
+void add_by_text(std::string& out, std::string_view title,
+                 const std::map<std::string, std::vector<uint32_t>>& pids_by_text) {
     size_t listed = 0;
-    for (const auto& [reason, pids] : by_reason) {
+    for (const auto& [text, pids] : pids_by_text) {
         if (listed++ == max_reasons) {
-            add_wrapped(
-                out, fmt::format("Unsupported, too: {} (-v lists them)",
-                                 counted(by_reason.size() - max_reasons, "other reason", "other reasons")));
+            add_wrapped(out, fmt::format("{}, too: {} (-v lists them)", title,
+                                         counted(pids_by_text.size() - max_reasons, "other reason",
+                                                 "other reasons")));
             break;
         }
         std::string who = pids.size() == 1
                               ? fmt::format("process {}", pids.front())
                               : fmt::format("{} processes ({}, ...)", grouped(pids.size()), pids.front());
-        add_wrapped(out, fmt::format("Unsupported, {}: {}", who, escape_for_line(reason)));
+        add_wrapped(out, fmt::format("{}, {}: {}", title, who, escape_for_line(text)));
     }
+}
+
+// Whose stacks are not shown, and whose are shown by a layout that is not in the database.
+void add_processes(std::string& out, const std::vector<ProcessFacts>& processes) {
+    std::map<std::string, std::vector<uint32_t>> unsupported, unproven, proven_here;
+    for (const auto& process : processes) {
+        if (!process.supported)
+            unsupported[process.reason].push_back(process.pid);
+        else if (process.candidate && process.proven)
+            proven_here[fmt::format("CPython {} by layout {}", process.version, process.layout)].push_back(
+                process.pid);
+        else if (process.candidate)
+            unproven[process.reason].push_back(process.pid);
+    }
+    add_by_text(out, "Proven here, not in the database", proven_here);
+    add_by_text(out, "Not shown", unproven);
+    add_by_text(out, "Unsupported", unsupported);
 }
 
 void add_limits(std::string& out, const RunFacts& facts) {
@@ -182,7 +198,7 @@ std::string summary_text(const RunFacts& facts) {
     cost += fmt::format("pyperf itself {:.2f} s of CPU, {:.1f} MiB", facts.cost.cpu_seconds,
                         static_cast<double>(facts.cost.rss_anon_kib) / 1024);
     add_wrapped(out, cost);
-    add_unsupported(out, facts.processes);
+    add_processes(out, facts.processes);
     if (totals.processes_not_examined != 0)
         add_wrapped(
             out,

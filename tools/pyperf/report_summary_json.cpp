@@ -43,6 +43,8 @@ std::string summary_json(const RunFacts& facts) {
                                      {"version", escape_for_line(process.version)},
                                      {"layout", escape_for_line(process.layout)},
                                      {"evidence", escape_for_line(process.evidence)},
+                                     {"in_database", process.supported && !process.candidate},
+                                     {"proven", process.proven},
                                      {"reason", escape_for_line(process.reason)},
                                      {"build_id", escape_for_line(process.build_id)},
                                      {"image", escape_for_line(process.image)}});

@@ -32,7 +32,8 @@ bool read_run_facts(pyperf_session* session, const std::vector<uint32_t>& pids, 
     const auto keep = [](void* context, const pyperf_process_info* process) {
         static_cast<std::vector<ProcessFacts>*>(context)->push_back(
             {process->pid, process->supported != 0, process->image, process->build_id, process->version,
-             process->layout, process->evidence, process->reason});
+             process->layout, process->evidence, process->reason, process->candidate != 0,
+             process->proven != 0});
         return 0;
     };
     if (pyperf_session_processes(session, keep, &facts.processes) != 0) return false;

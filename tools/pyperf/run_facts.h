@@ -26,7 +26,9 @@ struct ProcessFacts {
     std::string version;
     std::string layout;
     std::string evidence;
-    std::string reason;  // why it is not supported
+    std::string reason;      // why its stacks are not shown
+    bool candidate = false;  // its build is not in the database: shown only if its layout is proven
+    bool proven = false;     // by a running process in this session
 };
 
 struct RunFacts {

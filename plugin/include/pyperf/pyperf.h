@@ -230,7 +230,11 @@ struct pyperf_process_info {
     const char *version;  /* "3.11.7" */
     const char *layout;   /* "cpython-3.11"; "" when unsupported */
     const char *evidence; /* how the layout was chosen */
-    const char *reason;   /* why not, and which command helps; "" when supported */
+    const char *reason;   /* why its stacks are not shown, and which command helps; "" when they are */
+    /* 1: the database does not have this build. Its layout is that of the version before, and used only once a running
+     * process has proven it; no stack is shown until then. */
+    uint32_t candidate;
+    uint32_t proven; /* 1: proven by a running process in this session */
 };
 /* Looks at one process. -ESRCH: no such process; -ENOENT: no CPython in it. Strings live until the next call with db.
  */

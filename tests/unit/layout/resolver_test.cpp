@@ -51,7 +51,8 @@ std::string chosen(const InterpreterImage& made, std::string_view c_library = "g
     INFO(resolution.refusal);
     REQUIRE(resolution.layout);
     CHECK(resolution.refusal.empty());
-    CHECK(resolution.layout == database.find(resolution.layout->name));
+    CHECK(resolution.layout.get() == database.find(resolution.layout->name));
+    CHECK_FALSE(resolution.candidate);
     CHECK(resolution.layout->covers(made.version, made.architecture, c_library));
     return resolution.layout->name;
 }
@@ -104,19 +105,53 @@ TEST_CASE("a version that is not in the database is refused by name") {
     const auto no_layout = [](const std::string& what) {
         return "no layout for CPython " + what + " in the database: add one with pyoffsets generate";
     };
-    // Never a neighbour's offsets on trust: newer and older micro releases, other minor versions.
-    CHECK(refusal(image("3.11.15")) == no_layout("3.11.15 x86_64 glibc"));
+    // Never a neighbour's offsets on trust: older micro releases, other minor versions.
     CHECK(refusal(image("3.9.1")) == no_layout("3.9.1 x86_64 glibc"));
     CHECK(refusal(image("3.16.0")) == no_layout("3.16.0 x86_64 glibc"));
     CHECK(refusal(image("3.5.10")) == no_layout("3.5.10 x86_64 glibc"));
     CHECK(refusal(image("4.11.7")) == no_layout("4.11.7 x86_64 glibc"));
-    CHECK(refusal(image("3.13.19", true)) == no_layout("3.13.19t x86_64 glibc"));
     InterpreterImage other = image("3.11.7");
     other.architecture = "riscv64";
     CHECK(refusal(other) == no_layout("3.11.7 riscv64 glibc"));
     other = image("3.11.7");
     other.trace_refs = true;
     CHECK(refusal(other) == no_layout("3.11.7 x86_64 glibc (a build with trace-refs)"));
+}
+
+TEST_CASE("a newer micro release has its minor version's layout as a candidate, if the file agrees") {
+    const Database database = shipped_database();
+    const Layout& layout = *database.find("cpython-3.11");
+    const InterpreterImage newer = with_tables(image("3.11.99"), layout);
+    const Resolution found = resolve_layout(database, newer, "glibc");
+    INFO(found.refusal);
+    REQUIRE(found.layout);
+    CHECK(found.layout->name == "cpython-3.11");
+    CHECK(found.candidate);
+    CHECK(found.evidence == "version 3.11.99 (Py_Version), newer than cpython-3.11 " +
+                                layout.last.to_string() + ", confirmed by the file's own tables");
+    CHECK(resolve_layout(database, newer, "").candidate);
+    CHECK_FALSE(resolve_layout(database, with_tables(image("3.11.7"), layout), "glibc").candidate);
+
+    // Without tables nothing speaks for it; with others they speak against it.
+    CHECK(refusal(image("3.11.99")) ==
+          "no layout for CPython 3.11.99 x86_64 glibc in the database, and the file has no tables of its own "
+          "to "
+          "compare layout cpython-3.11 with; add one with pyoffsets generate");
+    InterpreterImage changed = newer;
+    changed.code_members["co_flags"] += 8;
+    CHECK(
+        refusal(changed) ==
+        "no layout for CPython 3.11.99 x86_64 glibc in the database, and its own tables are not what layout "
+        "cpython-3.11 describes: PyCodeObject.co_flags is 56 in the file and 48 in the layout; add one with "
+        "pyoffsets generate");
+    // Nothing for other builds, older releases, or other minor versions.
+    CHECK(contains(refusal(with_tables(image("3.11.99", true), layout)), "no layout for CPython 3.11.99t"));
+    CHECK(contains(refusal(with_tables(image("3.16.0"), layout)), "no layout for CPython 3.16.0"));
+    CHECK(contains(refusal(with_tables(image("3.9.1"), *database.find("cpython-3.9"))), "CPython 3.9.1 "));
+    InterpreterImage arm = with_tables(image("3.11.99"), layout);
+    arm.architecture = "aarch64";
+    CHECK(contains(refusal(arm, ""),
+                   "its C library is not known, and layout cpython-3.11-aarch64 is for glibc"));
 }
 
 TEST_CASE("pre-releases are refused, whatever the database has") {

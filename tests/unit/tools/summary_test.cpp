@@ -63,6 +63,28 @@ TEST_CASE("the summary on the screen") {
           "Unsupported, process 12: no layout for CPython 3.5.2: add one\n");
 }
 
+TEST_CASE("what is proven here and not in the database is marked as such, and what is not is not shown") {
+    auto facts = typical();
+    auto& process = facts.processes[0];
+    process.candidate = process.proven = true;
+    process.version = "3.13.19";
+    process.layout = "cpython-3.13";
+    const auto pid = std::to_string(process.pid);
+    CHECK(has(summary_text(facts), ("Proven here, not in the database, process " + pid + ":").c_str()));
+    CHECK(has(summary_text(facts), "3.13.19 by layout"));
+    auto json = nlohmann::json::parse(summary_json(facts));
+    CHECK(json["processes"][0]["in_database"] == false);
+    CHECK(json["processes"][0]["proven"] == true);
+    CHECK(json["processes"][1]["in_database"] == true);
+    CHECK(json["processes"][2]["in_database"] == false);
+
+    process.proven = false;
+    process.reason = "no process has proven cpython-3.13";
+    CHECK(has(summary_text(facts),
+              ("Not shown, process " + pid + ": no process has proven cpython-3.13\n").c_str()));
+    CHECK_FALSE(has(summary_text(facts), "Proven here"));
+}
+
 TEST_CASE("classes that do not add up are not hidden") {
     auto facts = typical();
     CHECK_FALSE(has(summary_text(facts), "WARNING"));
