@@ -13,7 +13,8 @@ their share in pyperf's summary). This is never in pyperf's favour; the share is
 
 "own clock" is what pyperf's program measures of itself: without entry and exit, and with the first, more expensive
 samples. Frames are those that were seen: the seed's program ends after 75. Without --seed: pyperf alone, no verdict.
-Timings of one machine on one day mean little; the ratios hold.
+Everything is measured once in each round; the round in the middle counts, for both programs, and the least and the most
+are printed beside it: what else the machine does makes a single figure twice as large.
 """
 import argparse
 import json
@@ -75,6 +76,14 @@ def pyperf_cost(pyperf, pid, cpu, hertz, seconds):
                 result["bpf_ns_per_sample"], share)
 
 
+def middle(several):
+    return sorted(several, key=lambda cost: cost.ns)[len(several) // 2]
+
+
+def spread(several):
+    return f"{min(cost.ns for cost in several):.0f} to {max(cost.ns for cost in several):.0f}"
+
+
 def load_seed_program():
     """Its module; ends with one line if this Python cannot run it."""
     try:
@@ -93,35 +102,42 @@ def main():
     parser.add_argument("--seed", type=pathlib.Path, help="the file with the program pyperf starts from")
     parser.add_argument("--hertz", type=int, default=999)
     parser.add_argument("--seconds", type=float, default=4)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--cpu", type=int, default=max(os.sched_getaffinity(0)))
     args = parser.parse_args()
     if os.geteuid() != 0:
         raise SystemExit("sample_cost: needs root: run it with sudo")
     seed_program = load_seed_program() if args.seed else None
 
-    found = interpreters()
-    seed, costs = {}, {}
+    found = {label: one for label, one in interpreters().items() if label in LABELS}
+    for label in LABELS:
+        if label not in found:
+            print(f"pyperf {label:7}: no such interpreter (scripts/interpreters {label} makes it)", flush=True)
+    seeds, costs = {}, {}
     with kernel_statistics():
-        for label in LABELS:
-            if label not in found:
-                print(f"pyperf {label:7}: no such interpreter (scripts/interpreters {label} makes it)", flush=True)
-                continue
-            for depth in DEPTHS:
+        for number in range(args.rounds):
+            for label, depth in [(label, depth) for label in LABELS if label in found for depth in DEPTHS]:
                 with target(found[label], depth, args.cpu) as pid:
                     if seed_program and label == "3.9":
-                        ns, frames = seed_program.cost(args.seed, ROOT / "offsets/cpython-3.9.toml", pid, args.hertz,
-                                                       WARM_UP, args.seconds)
-                        cost = seed[depth] = Cost(ns, frames)
-                        print(f"seed   {label:7} {depth:4} deep  {ns:7.0f} ns a sample  {cost.ns_per_frame:6.1f} ns "
-                              f"a frame  ({frames:.0f} frames seen)", flush=True)
-                    cost = costs[label, depth] = pyperf_cost(args.pyperf, pid, args.cpu, args.hertz, args.seconds)
-                line = (f"pyperf {label:7} {depth:4} deep  {cost.ns:7.0f} ns a sample  {cost.ns_per_frame:6.1f} ns a "
-                        f"frame  ({cost.frames:.0f} frames, {cost.share:.1%} of the ticks; own clock "
-                        f"{cost.own_ns:.0f} ns)")
-                if depth in seed:
-                    line += (f"  seed/pyperf: sample {seed[depth].ns / cost.ns:.1f}, "
-                             f"frame {seed[depth].ns_per_frame / cost.ns_per_frame:.1f}")
-                print(line, flush=True)
+                        seeds.setdefault(depth, []).append(Cost(*seed_program.cost(
+                            args.seed, ROOT / "offsets/cpython-3.9.toml", pid, args.hertz, WARM_UP, args.seconds)))
+                    costs.setdefault((label, depth), []).append(
+                        pyperf_cost(args.pyperf, pid, args.cpu, args.hertz, args.seconds))
+            print(f"round {number + 1} of {args.rounds} done", file=sys.stderr, flush=True)
+
+    seed = {depth: middle(several) for depth, several in seeds.items()}
+    for depth, cost in seed.items():
+        print(f"seed   3.9     {depth:4} deep  {cost.ns:7.0f} ns a sample  {cost.ns_per_frame:6.1f} ns a frame  "
+              f"({spread(seeds[depth])}; {cost.frames:.0f} frames seen)")
+    costs_of_rounds, costs = costs, {key: middle(several) for key, several in costs.items()}
+    for (label, depth), cost in costs.items():
+        line = (f"pyperf {label:7} {depth:4} deep  {cost.ns:7.0f} ns a sample  {cost.ns_per_frame:6.1f} ns a frame  "
+                f"({spread(costs_of_rounds[label, depth])}; {cost.frames:.0f} frames, {cost.share:.1%} of the ticks; "
+                f"own clock {cost.own_ns:.0f} ns)")
+        if depth in seed:
+            line += (f"  seed/pyperf: sample {seed[depth].ns / cost.ns:.1f}, "
+                     f"frame {seed[depth].ns_per_frame / cost.ns_per_frame:.1f}")
+        print(line, flush=True)
     if not seed:
         if args.seed:
             raise SystemExit("sample_cost: the seed's program needs interpreter 3.9")
