@@ -3,6 +3,7 @@ import contextlib
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -14,6 +15,8 @@ from interpreters import read_interpreters  # noqa: E402
 
 STATISTICS = pathlib.Path("/proc/sys/kernel/bpf_stats_enabled")
 PERF_EVENT = 7  # BPF_PROG_TYPE_PERF_EVENT
+
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that targets end and the sysctl is set back
 
 
 def interpreters():
