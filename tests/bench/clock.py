@@ -1,4 +1,4 @@
-"""A target of the benchmarks with the time in its stack: at_3_11_N is busy in the Nth 1/100 s of the monotonic clock, on 3.11."""
+"""A target of the benchmarks with the time in its stack: at_3_11_N is busy in the Nth 1/100 s of the monotonic clock."""
 import sys
 import time
 
