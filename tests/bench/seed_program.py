@@ -11,6 +11,8 @@ import subprocess
 import time
 import tomllib
 
+from bench import run_statistics
+
 SYMBOLS = 16384
 
 
@@ -71,8 +73,8 @@ def runtime_address(pid):
     raise SystemExit(f"process {pid} maps no libpython")
 
 
-def cost(source, layout_file, pid, hertz, seconds):
-    """Nanoseconds a sample, by the kernel's own statistics (kernel.bpf_stats_enabled)."""
+def cost(source, layout_file, pid, hertz, warm_up, seconds):
+    """(nanoseconds, frames) a sample, by the kernel's own statistics (kernel.bpf_stats_enabled) after the warm-up."""
     from bcc import BPF, PerfSWConfig, PerfType  # Debian's python3-bpfcc
     layout = tomllib.loads(layout_file.read_text())
     members = layout["_PyRuntimeState"]
@@ -82,6 +84,7 @@ def cost(source, layout_file, pid, hertz, seconds):
                    runtime + members["ceval.gil.locked"], runtime + members["ceval.gil.last_holder"], offsets(layout))
     bpf["pid_config"][ctypes.c_int(pid)] = data
     bpf["progs"][ctypes.c_int(0)] = ctypes.c_int(bpf.load_func("read_python_stack", BPF.PERF_EVENT).fd)
+    program = bpf.load_func("on_event", BPF.PERF_EVENT).fd
     statuses = {}
 
     class Event(ctypes.Structure):
@@ -93,15 +96,20 @@ def cost(source, layout_file, pid, hertz, seconds):
         key = (got.status, got.length)
         statuses[key] = statuses.get(key, 0) + 1
 
+    def poll(duration):
+        end = time.monotonic() + duration
+        while time.monotonic() < end:
+            bpf.perf_buffer_poll(timeout=100)
+        return run_statistics("self", program)
+
     bpf["events"].open_perf_buffer(on_event, page_cnt=256)
     bpf.attach_perf_event(ev_type=PerfType.SOFTWARE, ev_config=PerfSWConfig.CPU_CLOCK, fn_name="on_event",
                           sample_freq=hertz, pid=pid)
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        bpf.perf_buffer_poll(timeout=100)
-    programs = json.loads(subprocess.run(["bpftool", "-j", "prog", "show"], capture_output=True, check=True).stdout)
-    entry = [p for p in programs if p.get("name") == "on_event" and p.get("run_cnt")][-1]
+    first = poll(warm_up)
+    last = poll(seconds)
     bpf.detach_perf_event(ev_type=PerfType.SOFTWARE, ev_config=PerfSWConfig.CPU_CLOCK)
     bpf.cleanup()
     frames = sum(length * n for (_status, length), n in statuses.items()) / max(1, sum(statuses.values()))
-    return entry["run_time_ns"] / entry["run_cnt"], frames
+    if last[1] <= first[1] or not frames:
+        raise SystemExit(f"the seed's program saw no stacks of process {pid}")
+    return (last[0] - first[0]) / (last[1] - first[1]), frames
