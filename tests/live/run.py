@@ -35,7 +35,8 @@ CASES = {
     "processes": LABELS,
     "limits": LABELS,
     "proof": LABELS,
-    "candidate": LABELS,
+    # Those at hand of 3.13 and 3.15 are the first releases of their layouts: a range cannot end before them.
+    "candidate": [label for label in LABELS if label not in ("3.13", "deb3.15")],
     "usage": ["3.11"],  # nothing in it depends on the interpreter
 }
 

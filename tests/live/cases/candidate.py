@@ -5,7 +5,7 @@ import re
 import shutil
 import tempfile
 
-from failure import Missing, require
+from failure import Unavailable, require
 
 # One that the file's own tables name, and two that only the live proof can find out.
 WRONG = [("PyCodeObject", "co_name"), ("PyThreadState", "next"), ("PyASCIIObject", "sizeof")]
@@ -22,7 +22,7 @@ def cut_short(offsets, interpreter, wrong=()):
         if not int(first.split(".")[2]) <= micro <= int(last.split(".")[2]):
             continue
         if first == own:
-            raise Missing(f"a release of {major}.{minor} that is not the first of its layout")
+            raise Unavailable(f"{own} is the first release of its layout: its range cannot be cut short")
         text = re.sub(r'^last = .*', f'last = "{major}.{minor}.{micro - 1}"', text, flags=re.MULTILINE)
         for table, key in wrong:
             text, moved = re.subn(rf"(\[{table}\][^\[]*?\n{key} = )(\d+)",
@@ -34,7 +34,8 @@ def cut_short(offsets, interpreter, wrong=()):
 def check(run):
     interpreter = run.interpreter
     target = run.start("threads.py").ready()
-    says = f"process {target.pid}: CPython {interpreter.version_text} by"
+    threaded = "t" if interpreter.is_free_threaded else ""
+    says = f"process {target.pid}: CPython {interpreter.version_text}{threaded} by"
     with tempfile.TemporaryDirectory(prefix="pyperf-live-offsets-") as copy:
         shutil.copytree(run.pyperf.offsets, copy, dirs_exist_ok=True)
         cut_short(copy, interpreter)
