@@ -35,7 +35,11 @@ CASES = {
     "processes": LABELS,
     "limits": LABELS,
     "proof": LABELS,
-    "usage": ["3.11"],  # nothing in it depends on the interpreter
+    "one_thread": ["2.7", "3.8", "3.12", "deb3.14", "3.13t"],  # one for each way to a thread's state
+    # Nothing in these depends on the interpreter.
+    "usage": ["3.11"],
+    "filters": ["3.11"],
+    "rates": ["3.11"],
 }
 
 
