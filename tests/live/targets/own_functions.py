@@ -33,4 +33,4 @@ def only_of_second():
     truth.burn(truth.work)
 
 
-truth.run(lambda: only_of_main(), [lambda: only_of_first(), lambda: only_of_second()])
+truth.run(only_of_main, [only_of_first, only_of_second])
