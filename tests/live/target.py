@@ -46,12 +46,13 @@ class Stage:
             name.symlink_to(self.interpreter.python)
         return self.interpreter.command([f"{self.directory}/{comm}", f"{self.directory}/{script}", *arguments])
 
-    def start(self, script, *arguments, comm="live-target"):
-        return Target(self.command(comm, script, *arguments), comm)
+    def start(self, script, *arguments, comm="live-target", by=()):
+        """by: a command line that runs the target's by exec, so the pid is the target's."""
+        return Target([*by, *self.command(comm, script, *arguments)], comm)
 
 
 class Target:
-    """A target that runs. known: what it says about its stacks, once `ready` has returned."""
+    """A target that runs. said: what it printed, known: what it says about its stacks, once `ready` has returned."""
 
     def __init__(self, command, comm):
         self.comm = comm
@@ -60,6 +61,7 @@ class Target:
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                         env=environment, preexec_fn=die_with_parent)
         self.pid = self.process.pid
+        self.said = None
         self.known = None
         self.pending = b""
 
@@ -78,6 +80,7 @@ class Target:
             if not data:
                 raise Failure(f"target {self.comm} ended before it was ready, with {self.process.wait()}")
             self.pending += data
+        self.said = said
         self.known = KnownStacks(said)
         return self
 
