@@ -5,10 +5,14 @@ import subprocess
 
 from failure import Missing, Unavailable
 
-LABELS = ["2.7", "3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13",
-          "deb3.13", "deb3.14", "deb3.15", "3.13t", "3.14t", "3.15t"]
+# The releases of which pyenv makes an interpreter, by label.
+PYENV_RELEASES = {"2.7": "2.7.18", "3.6": "3.6.15", "3.7": "3.7.16", "3.8": "3.8.18", "3.9": "3.9.18",
+                  "3.10": "3.10.13", "3.11": "3.11.7", "3.12": "3.12.1", "3.13": "3.13.0"}
+
+LABELS = [*PYENV_RELEASES, "deb3.13", "deb3.14", "deb3.15", "3.13t", "3.14t", "3.15t"]
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent
+CACHE = pathlib.Path(os.environ.get("PYPERF_TEST_CACHE", "/var/cache/pyperf-tests"))
 
 
 class Interpreter:
@@ -46,9 +50,8 @@ def read_interpreters(tsv=None):
 
 def why_unavailable(label):
     """Why scripts/interpreters could not make it, if that is not this machine's fault; else None."""
-    cache = pathlib.Path(os.environ.get("PYPERF_TEST_CACHE", "/var/cache/pyperf-tests"))
     try:
-        lines = (cache / "unavailable").read_text().splitlines()
+        lines = (CACHE / "unavailable").read_text().splitlines()
     except OSError:
         return None
     return dict(line.split("\t", 1) for line in lines if "\t" in line).get(label)
@@ -58,7 +61,9 @@ def interpreter(found, label):
     if label not in found:
         if reason := why_unavailable(label):
             raise Unavailable(f"no interpreter {label}: {reason}")
-        raise Missing(f"no interpreter {label}: scripts/interpreters {label} makes it")
+        if label in PYENV_RELEASES:
+            raise Missing(f"no interpreter {label}: `pyenv install {PYENV_RELEASES[label]}` makes it")
+        raise Missing(f"no interpreter {label}: `scripts/interpreters {label}` makes it")
     chosen = found[label]
     if not (chosen.root / chosen.python.lstrip("/")).exists():
         raise Missing(f"no interpreter {label}: {chosen.python} is not there below {chosen.root}")

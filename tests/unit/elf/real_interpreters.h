@@ -48,7 +48,7 @@ inline std::vector<RealInterpreter> debian_interpreters() {
     const char* set = std::getenv("PYPERF_TEST_CACHE");
     const std::filesystem::path cache = set ? set : "/var/cache/pyperf-tests";
     for (const auto& package : sorted_entries(cache / "dev")) {
-        // python3.13-minimal-3.13.5-2+deb13u5
+        // python3.11-minimal-3.11.2-6+deb12u8
         const std::string name = package.filename().string();
         const size_t minimal = name.find("-minimal-");
         if (!name.starts_with("python") || minimal == std::string::npos) continue;

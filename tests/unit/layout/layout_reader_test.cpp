@@ -79,7 +79,7 @@ TEST_CASE("every value of a layout file is read") {
     REQUIRE(layout.provenance.size() == 1);
     CHECK(layout.provenance[0].source == "headers");
     CHECK(layout.provenance[0].version == "3.14.8");
-    CHECK(layout.provenance[0].detail == "headers as installed by the release");
+    CHECK(layout.provenance[0].detail == "headers of Debian's package libpython3.14-dev 3.14.8-1");
     CHECK(layout.provenance[0].command.starts_with("pyoffsets generate --headers include/python3.14 "));
     CHECK(layout.provenance[0].date == "2026-12-02");
     CHECK(layout.size_of("PyCodeObject") == 240);
