@@ -26,24 +26,22 @@ constexpr size_t kMaxTrials = 512;
 
 }  // namespace
 
-LayoutProofs::Trial::Trial(const PythonProcess& python, std::shared_ptr<const Layout> tried,
+LayoutProofs::Trial::Trial(const PythonProcess& python, const Layout& layout,
                            std::shared_ptr<LayoutVerdict> of_file)
     : process(python),
-      layout(std::move(tried)),
       verdict(std::move(of_file)),
       reader([memory = ProcessMemory(python.pid)](TargetAddress address, std::span<std::byte> out) {
           return memory.read(address, out);
       }),
-      proof(*layout, process, make_process_entry(process, *layout), reader),
+      proof(layout, process, make_process_entry(process, layout), reader),
       interval_ns(kFirstInterval) {}
 
-std::shared_ptr<const LayoutVerdict> LayoutProofs::add(const PythonProcess& process,
-                                                       const std::shared_ptr<const Layout>& layout) {
+std::shared_ptr<const LayoutVerdict> LayoutProofs::add(const PythonProcess& process, const Layout& layout) {
     const auto& image = process.interpreter.image;
     auto file = std::ranges::find_if(
-        files_, [&](const File& one) { return one.image == image && one.layout == layout; });
+        files_, [&](const File& one) { return one.image == image && one.layout == &layout; });
     if (file == files_.end())
-        file = files_.insert(files_.end(), {image, layout, std::make_shared<LayoutVerdict>()});
+        file = files_.insert(files_.end(), {image, &layout, std::make_shared<LayoutVerdict>()});
     if (file->verdict->proven) return file->verdict;
     const bool known = std::ranges::any_of(trials_, [&](const auto& trial) {
         return trial->process.pid.value == process.pid.value &&

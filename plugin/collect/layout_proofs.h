@@ -40,9 +40,8 @@ class LayoutProofs {
     LayoutProofs(IsStill is_still, Withdraw withdraw, Say say)
         : is_still_(std::move(is_still)), withdraw_(std::move(withdraw)), say_(std::move(say)) {}
 
-    // Begins the proof if its file is not proven yet.
-    std::shared_ptr<const LayoutVerdict> add(const PythonProcess& process,
-                                             const std::shared_ptr<const Layout>& layout);
+    // Begins the proof if its file is not proven yet. layout: must outlive this.
+    std::shared_ptr<const LayoutVerdict> add(const PythonProcess& process, const Layout& layout);
     // Looks at those processes whose time has come, a few at a time. now_ns: of any clock that only goes
     // forward.
     void look(uint64_t now_ns);
@@ -52,15 +51,13 @@ class LayoutProofs {
   private:
     struct File {
         std::shared_ptr<const InterpreterImage> image;
-        std::shared_ptr<const Layout> layout;
+        const Layout* layout;
         std::shared_ptr<LayoutVerdict> verdict;
     };
     struct Trial {
-        Trial(const PythonProcess& process, std::shared_ptr<const Layout> layout,
-              std::shared_ptr<LayoutVerdict> verdict);
+        Trial(const PythonProcess& process, const Layout& layout, std::shared_ptr<LayoutVerdict> verdict);
 
         PythonProcess process;
-        std::shared_ptr<const Layout> layout;
         std::shared_ptr<LayoutVerdict> verdict;
         TargetReader reader;
         LayoutProof proof;

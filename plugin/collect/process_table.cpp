@@ -103,6 +103,7 @@ void ProcessTable::put(const PythonProcess& process) {
     note.version = interpreter.image->version.to_string() +
                    (interpreter.image->free_threaded.value_or(false) ? "t" : "");
 
+    unproven_.erase(process.pid.value);
     pyperf_process entry = process.record();
     const auto c_library =
         process.libc.kind == LibcKind::unknown ? std::string_view{} : to_string(process.libc.kind);
@@ -119,10 +120,10 @@ void ProcessTable::put(const PythonProcess& process) {
         if (before && before->image == note.image && before->build_id == note.build_id &&
             before->layout_name == note.layout_name) {
             note = *before;
-        } else if (const auto walker = walker_for_(resolution.layout)) {
+        } else if (const auto walker = walker_for_(layout)) {
             entry.layout = note.layout = *walker;
             note.candidate = resolution.candidate;
-            if (interpreter.resolved) note.verdict = proofs_.add(process, resolution.layout);
+            if (interpreter.resolved) note.verdict = proofs_.add(process, layout);
             const bool usable = interpreter.resolved && (!note.candidate || note.verdict->proven);
             entry.state = usable ? PYPERF_PROCESS_READY : PYPERF_PROCESS_NOT_SET_UP;
             if (note.candidate && usable) note.evidence += ", proven here, not in the database";
@@ -134,9 +135,10 @@ void ProcessTable::put(const PythonProcess& process) {
     if (!note.reason.empty()) entry.state = PYPERF_PROCESS_UNSUPPORTED;
     note.state = entry.state;
     if (note.candidate && note.state == PYPERF_PROCESS_NOT_SET_UP)
-        note.reason =
-            fmt::format("no layout for CPython {} in {} in the database, and no process has proven {} (yet)",
-                        note.version, note.image, note.layout_name);
+        note.reason = fmt::format(
+            "no layout for CPython {} in {} in the database, and no process has proven {} (yet): "
+            "add one with pyoffsets generate",
+            note.version, note.image, note.layout_name);
 
     const auto pid = static_cast<uint32_t>(process.pid.value);
     pyperf_process old{};
@@ -232,8 +234,12 @@ void ProcessTable::on_fork(HostPid parent, HostPid child) {
     copy.withdrawn = false;  // it is not walked as long as it is its parent's copy, and then tried itself
     const bool candidate = copy.candidate;
     remember(child, std::move(copy));
-    // The copy of the entry may be from before the proof; and what waits may be proven by the child.
-    if (candidate) examine(child);
+    // A copy of an entry from before the proof: the child may be what proves the layout.
+    const auto key = static_cast<uint32_t>(child.value);
+    pyperf_process entry{};
+    if (candidate && bpf_map_lookup_elem(processes_fd_, &key, &entry) == 0 &&
+        entry.state == PYPERF_PROCESS_NOT_SET_UP)
+        examine(child);
 }
 
 void ProcessTable::on_exec(HostPid pid) {
@@ -247,6 +253,7 @@ void ProcessTable::on_exit(HostPid pid) {
     if (start && known && known->start_time_ticks == *start)
         return;  // one of its threads ended, or it is a zombie
     if (start && !known) return;
+    unproven_.erase(pid.value);
     const auto key = static_cast<uint32_t>(pid.value);
     pyperf_process entry{};
     if (bpf_map_lookup_elem(processes_fd_, &key, &entry) == 0 && (!start || entry.start_time_ticks != *start))
@@ -307,7 +314,8 @@ void ProcessTable::prove(uint64_t now_ns) {
 
 void ProcessTable::withdraw_refuted() {
     for (auto& [pid, note] : notes_) {
-        if (note.state != PYPERF_PROCESS_READY || !note.verdict || !note.verdict->is_refuted()) continue;
+        if (note.state != PYPERF_PROCESS_READY && !unproven_.contains(pid)) continue;
+        if (!note.verdict || !note.verdict->is_refuted()) continue;
         note.withdrawn = true;
         refuse(pid, note,
                fmt::format("CPython {} in {} is not what layout {} describes in another process: {}",

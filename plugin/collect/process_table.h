@@ -49,7 +49,7 @@ class ProcessTable {
   public:
     // The walker for a layout: its index in the program arrays, where it is or will be. An error: there will
     // be none.
-    using WalkerFor = std::function<Result<uint32_t>(const std::shared_ptr<const Layout>&)>;
+    using WalkerFor = std::function<Result<uint32_t>(const Layout&)>;
     using Say = std::function<void(LogLevel, const std::string&)>;
 
     // processes_fd: the map `processes`; stays the caller's, as the database does. pids: the only processes

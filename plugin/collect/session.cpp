@@ -74,20 +74,20 @@ void Session::say_messages(const std::string& messages) const {
 
 Result<std::string> Session::text() {
     std::string text = render_entry(options_.render, kernel_);
-    std::vector<std::shared_ptr<const Layout>> layouts;
+    std::vector<const Layout*> layouts;
     for (const auto& walker : walkers_) layouts.push_back(walker.layout);
     if (!table_) {
         // Nothing is loaded yet: which layouts the processes of this moment want.
         ProcessTable preview{database_, -1, options_.render.pids,
-                             [&layouts](const std::shared_ptr<const Layout>& layout) -> Result<uint32_t> {
-                                 if (std::find(layouts.begin(), layouts.end(), layout) == layouts.end())
-                                     layouts.push_back(layout);
+                             [&layouts](const Layout& layout) -> Result<uint32_t> {
+                                 if (std::find(layouts.begin(), layouts.end(), &layout) == layouts.end())
+                                     layouts.push_back(&layout);
                                  return 0U;
                              },
                              [](LogLevel, const std::string&) {}};
         if (auto scanned = preview.scan(); !scanned) return scanned.error();
     }
-    for (const auto& layout : layouts) {
+    for (const auto* layout : layouts) {
         const auto walker = render_walker(options_.render, kernel_, *layout);
         if (!walker) return walker.error();
         text += fmt::format("\n/* ==== the module of layout {} ==== */\n\n", layout->name) + *walker;
@@ -95,24 +95,24 @@ Result<std::string> Session::text() {
     return text;
 }
 
-Result<uint32_t> Session::walker_for(const std::shared_ptr<const Layout>& layout) {
+Result<uint32_t> Session::walker_for(const Layout& layout) {
     const auto index = static_cast<uint32_t>(walkers_.size());
     for (uint32_t i = 0; i < index; ++i) {
-        if (walkers_[i].layout != layout) continue;
+        if (walkers_[i].layout != &layout) continue;
         if (!walkers_[i].refusal.empty()) return Error{walkers_[i].refusal, -ENOTSUP};
         return i;
     }
     if (index >= max_session_layouts)
         return Error{
-            fmt::format("no room for layout {}: a session holds {}", layout->name, max_session_layouts),
+            fmt::format("no room for layout {}: a session holds {}", layout.name, max_session_layouts),
             -ENOSPC};
-    auto text = render_walker(options_.render, kernel_, *layout);
+    auto text = render_walker(options_.render, kernel_, layout);
     if (!text) {
         say(LogLevel::warning, text.error().message);
-        walkers_.push_back({layout, {}, std::nullopt, text.error().message});
+        walkers_.push_back({&layout, {}, std::nullopt, text.error().message});
         return text.error();
     }
-    walkers_.push_back({layout, std::move(*text), std::nullopt, {}});
+    walkers_.push_back({&layout, std::move(*text), std::nullopt, {}});
     start_builds();
     return index;
 }
@@ -176,7 +176,7 @@ void Session::prepare_for(const std::string& program) {
     const auto image = expected_interpreter(program);
     if (!image) return;
     const Resolution resolution = resolve_layout(database_, *image, "");
-    if (resolution.layout) (void)walker_for(resolution.layout);  // a refusal is met again once it runs
+    if (resolution.layout) (void)walker_for(*resolution.layout);  // a refusal is met again once it runs
 }
 
 // Waits for every build, hearing of new processes meanwhile. -EINTR after a signal.
@@ -239,7 +239,7 @@ Result<void> Session::start() {
         }
         table_ = std::make_unique<ProcessTable>(
             database_, modules_.map_fd("processes"), options_.render.pids,
-            [this](const std::shared_ptr<const Layout>& layout) { return walker_for(layout); },
+            [this](const Layout& layout) { return walker_for(layout); },
             [this](LogLevel level, const std::string& message) { say(level, message); });
         if (auto scanned = table_->scan(); !scanned) return scanned;
         if (!options_.program.empty()) prepare_for(options_.program);

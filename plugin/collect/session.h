@@ -94,7 +94,7 @@ class Session {
     void say_messages(const std::string& messages) const;
     // The index of a layout's walker. It is compiled beside what goes on; until it is in place, the entry
     // program counts its processes as not set up.
-    Result<uint32_t> walker_for(const std::shared_ptr<const Layout>& layout);
+    Result<uint32_t> walker_for(const Layout& layout);
     void start_builds();
     void finish_build(uint32_t index);
     Result<void> wait_for_builds();
@@ -114,7 +114,7 @@ class Session {
     KernelFacts kernel_;
     BpfModules modules_;
     struct Walker {
-        std::shared_ptr<const Layout> layout;
+        const Layout* layout;
         std::string text;                  // "" once its build has begun
         std::optional<ModuleBuild> build;  // while it is being compiled
         std::string refusal;               // of libbcc or the kernel

@@ -126,7 +126,7 @@ Resolution resolve_layout(const Database& database, const InterpreterImage& imag
             missing, layout->name);
         return result;
     }
-    result.layout = std::shared_ptr<const Layout>(std::shared_ptr<void>(), layout);  // the database's
+    result.layout = layout;
     result.evidence = fmt::format("version {} ({})", image.version.to_string(), image.version_source);
     if (result.candidate)
         result.evidence += fmt::format(", newer than {} {}", layout->name, layout->last.to_string());

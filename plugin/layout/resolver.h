@@ -5,7 +5,6 @@
 // its minor version has that version's newest layout as a candidate: to be proven before it is used.
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include "elf/interpreter_image.h"
@@ -15,7 +14,7 @@
 namespace pyperf {
 
 struct Resolution {
-    std::shared_ptr<const Layout> layout;  // lives as long as the database; null: refused
+    const Layout* layout = nullptr;  // owned by the database; null: refused
     bool candidate = false;  // the database does not have this build: only to be used when it is proven
     std::string evidence;    // how the layout was chosen, for people
     std::string refusal;     // what is missing and which command helps; "" when there is a layout

@@ -11,7 +11,8 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(ROOT / "tests/live"))
-from interpreters import read_interpreters  # noqa: E402
+from failure import Missing  # noqa: E402
+from interpreters import interpreter, read_interpreters  # noqa: E402
 
 STATISTICS = pathlib.Path("/proc/sys/kernel/bpf_stats_enabled")
 PERF_EVENT = 7  # BPF_PROG_TYPE_PERF_EVENT
@@ -23,6 +24,15 @@ def interpreters():
     """By label (3.9, deb3.14, ...), those of scripts/interpreters that are there."""
     return {label: found for label, found in read_interpreters().items()
             if (found.root / found.python.lstrip("/")).exists()}
+
+
+def why_missing(label):
+    """One line: which interpreter is not there, and what makes it."""
+    try:
+        interpreter(read_interpreters(), label)
+    except Missing as missing:
+        return str(missing)
+    return f"interpreter {label} is there now"
 
 
 def command(interpreter, script, *arguments):

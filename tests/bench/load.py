@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 
-from bench import HERE, ROOT, Verdicts, interpreters, resident_kib
+from bench import HERE, ROOT, Verdicts, interpreters, resident_kib, why_missing
 
 CHANGING = """
 import random, sys
@@ -37,7 +37,7 @@ def main():
     try:
         for label in ("3.8", "3.11", "3.13"):
             if label not in found:
-                raise SystemExit(f"load: no interpreter {label}: scripts/interpreters {label} makes it")
+                raise SystemExit(f"load: {why_missing(label)}")
             python = found[label].python
             for depth in (5, 900):
                 targets.append(subprocess.Popen([python, str(HERE / "stack_depth.py"), str(depth)]))

@@ -26,7 +26,7 @@ def main():
         raise SystemExit(f"memory: --seconds has to be at least {2 * SETTLED_SECONDS}")
     found = list(interpreters().values())
     if not found:
-        raise SystemExit("memory: no interpreters: scripts/interpreters makes them")
+        raise SystemExit("memory: there are no interpreters: see scripts/interpreters --help")
     targets = [subprocess.Popen(command(one, "mostly_idle.py")) for one in found]
     targets.append(subprocess.Popen(command(found[-1], "stack_depth.py", "900"), preexec_fn=lambda: os.nice(19)))
     memory = []  # (seconds, MiB)

@@ -25,7 +25,7 @@ import sys
 import tempfile
 import time
 
-from bench import ROOT, Verdicts, interpreters, kernel_statistics, run_statistics, target, tick_program
+from bench import ROOT, Verdicts, interpreters, kernel_statistics, run_statistics, target, tick_program, why_missing
 
 DEPTHS = (20, 900)
 LABELS = ("3.9", "3.10", "3.11", "3.12", "3.13", "deb3.14", "deb3.15")
@@ -112,7 +112,7 @@ def main():
     found = {label: one for label, one in interpreters().items() if label in LABELS}
     for label in LABELS:
         if label not in found:
-            print(f"pyperf {label:7}: no such interpreter (scripts/interpreters {label} makes it)", flush=True)
+            print(f"pyperf {label:7}: {why_missing(label)}", flush=True)
     seeds, costs = {}, {}
     with kernel_statistics():
         for number in range(args.rounds):

@@ -26,10 +26,9 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from failure import Failure, Missing, Unavailable, require  # noqa: E402
+from failure import Failure, Missing, exit_code_of, exit_code_of_all, require  # noqa: E402
 from interpreters import LABELS, SOURCE, interpreter, read_interpreters  # noqa: E402
 
-SKIPPED = 77
 NUMBER = re.compile(r'^(\w+|"[\w.]+") = \d+$', re.MULTILINE)
 
 
@@ -172,18 +171,10 @@ def main():
     found = read_interpreters(arguments.interpreters)
     codes = []
     for label in arguments.labels:
-        try:
-            with tempfile.TemporaryDirectory(prefix="pyperf-offsets-") as folder:
-                check(Pyoffsets(arguments.pyoffsets, folder), arguments.offsets, interpreter(found, label))
-            codes.append(0)
-        except Missing as missing:
-            print(f"{label}: SKIPPED: {missing}")
-            required = os.environ.get("PYPERF_REQUIRE_ALL") == "1" and not isinstance(missing, Unavailable)
-            codes.append(1 if required else SKIPPED)
-        except Failure as failure:
-            print(f"{label}: FAILED: {failure}")
-            codes.append(1)
-    return 1 if 1 in codes else SKIPPED if SKIPPED in codes else 0
+        with tempfile.TemporaryDirectory(prefix="pyperf-offsets-") as folder:
+            codes.append(exit_code_of(label, lambda: check(Pyoffsets(arguments.pyoffsets, folder), arguments.offsets,
+                                                           interpreter(found, label))))
+    return exit_code_of_all(codes)
 
 
 if __name__ == "__main__":

@@ -21,9 +21,10 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from failure import Failure, Missing, Unavailable, require  # noqa: E402
+from failure import (Failure, Missing, Unavailable, exit_code_of, exit_code_of_all,  # noqa: E402
+                     require)
 from interpreters import CACHE, SOURCE, why_unavailable  # noqa: E402
-from offsets_agree import SKIPPED, Pyoffsets, compare  # noqa: E402
+from offsets_agree import Pyoffsets, compare  # noqa: E402
 
 PYENV = pathlib.Path(os.environ.get("PYENV_ROOT", pathlib.Path.home() / ".pyenv")) / "versions"
 HEADERS = CACHE / "headers"
@@ -72,6 +73,9 @@ def comparable(path):
 
 
 def check(pyoffsets, made, shipped):
+    """made: a file, or the exception that tells why there is none."""
+    if isinstance(made, Exception):
+        raise made
     different = compare(pyoffsets, "regenerated", made, shipped)
     require(different == 0, f"{different} members or rules differ")
     lines = list(difflib.unified_diff(comparable(shipped), comparable(made), "shipped", "made now", n=0, lineterm=""))
@@ -92,20 +96,10 @@ def main():
         changed_in.mkdir()
         with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
             all_made = pool.map(lambda name: make(name, arguments.pyoffsets, made_in), names)
+            pyoffsets = Pyoffsets(arguments.pyoffsets, changed_in)
             for name, made in zip(names, all_made):
-                try:
-                    if isinstance(made, Exception):
-                        raise made
-                    check(Pyoffsets(arguments.pyoffsets, changed_in), made, arguments.offsets / f"{name}.toml")
-                    codes.append(0)
-                except Missing as missing:
-                    print(f"{name}: SKIPPED: {missing}")
-                    required = os.environ.get("PYPERF_REQUIRE_ALL") == "1" and not isinstance(missing, Unavailable)
-                    codes.append(1 if required else SKIPPED)
-                except Failure as failure:
-                    print(f"{name}: FAILED: {failure}")
-                    codes.append(1)
-    return 1 if 1 in codes else SKIPPED if SKIPPED in codes else 0
+                codes.append(exit_code_of(name, lambda: check(pyoffsets, made, arguments.offsets / f"{name}.toml")))
+    return exit_code_of_all(codes)
 
 
 if __name__ == "__main__":

@@ -17,12 +17,11 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from failure import Failure, Missing, Unavailable  # noqa: E402
+from failure import SKIPPED, Missing, exit_code_of  # noqa: E402
 from interpreters import LABELS, SOURCE, interpreter, read_interpreters  # noqa: E402
 from profile_run import Pyperf  # noqa: E402
 from target import Stage  # noqa: E402
 
-SKIPPED = 77
 CASES = {
     "constructs": LABELS,
     "recursion": LABELS,
@@ -82,20 +81,14 @@ def run_case(case, pyperf, tsv):
     if label not in CASES.get(name, ()):
         print(f"no such case: {case} (--list)", file=sys.stderr)
         return 2
-    try:
+
+    def check():
         if os.geteuid() != 0:
             raise Missing("root's rights")
         with Run(pyperf, read_interpreters(tsv), label) as run:
             importlib.import_module(f"cases.{name}").check(run)
-    except Missing as missing:
-        print(f"{case}: SKIPPED: {missing}")
-        if isinstance(missing, Unavailable):
-            return SKIPPED
-        return 1 if os.environ.get("PYPERF_REQUIRE_ALL") == "1" else SKIPPED
-    except Failure as failure:
-        print(f"{case}: FAILED: {failure}")
-        return 1
-    return 0
+
+    return exit_code_of(case, check)
 
 
 def main():

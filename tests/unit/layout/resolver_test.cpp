@@ -51,7 +51,7 @@ std::string chosen(const InterpreterImage& made, std::string_view c_library = "g
     INFO(resolution.refusal);
     REQUIRE(resolution.layout);
     CHECK(resolution.refusal.empty());
-    CHECK(resolution.layout.get() == database.find(resolution.layout->name));
+    CHECK(resolution.layout == database.find(resolution.layout->name));
     CHECK_FALSE(resolution.candidate);
     CHECK(resolution.layout->covers(made.version, made.architecture, c_library));
     return resolution.layout->name;
