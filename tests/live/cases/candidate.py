@@ -1,9 +1,10 @@
-"""A micro release that is newer than its layout's range: shown once a process has proven the layout, and said so; with a
-layout that is wrong in one member: not one stack."""
+"""A micro release that is newer than its layout's range: not shown before a process has proven the layout, then shown, and
+said so; with a layout that is wrong in one member: not one stack."""
 import pathlib
 import re
 import shutil
 import tempfile
+import time
 
 from failure import Unavailable, require
 
@@ -32,29 +33,53 @@ def cut_short(offsets, interpreter, wrong=()):
 
 
 def check(run):
-    interpreter = run.interpreter
-    target = run.start("threads.py").ready()
-    threaded = "t" if interpreter.is_free_threaded else ""
-    says = f"process {target.pid}: CPython {interpreter.version_text}{threaded} by"
     with tempfile.TemporaryDirectory(prefix="pyperf-live-offsets-") as copy:
         shutil.copytree(run.pyperf.offsets, copy, dirs_exist_ok=True)
-        cut_short(copy, interpreter)
-        profile = run.pyperf.profile("-U", "-p", str(target.pid), "-F", "999", "3", offsets=copy)
+        cut_short(copy, run.interpreter)
+        unproven(run, copy)
+        target = run.start("threads.py").ready()
+        proven(run, copy, target)
+    for member in WRONG_2_7 if run.interpreter.version == (2, 7) else WRONG:
+        wrong(run, target, member)
+
+
+def require_no_stack(profile, why):
+    for frames, count in profile.stacks():
+        require(len(frames) == 1 and frames[0].startswith("["), f"{why}, and yet: {count} x {frames}")
+    require(profile.summary["classes"]["complete"] == 0, f"{why}: {profile.summary['classes']}")
+    require("Proven here" not in profile.stderr, f"{why}, and yet:\n{profile.stderr}")
+
+
+def unproven(run, offsets):
+    """The layout is right, but a single frame proves nothing."""
+    target = run.start("one_frame.py")
+    time.sleep(0.5)
+    profile = run.pyperf.profile("-U", "-p", str(target.pid), "-F", "999", "2", offsets=offsets)
+    require_no_stack(profile, "nothing proves the layout")
+    require(profile.summary["classes"]["not_set_up"] >= 1000, f"{profile.summary['classes']}")
+    said = " ".join(profile.stderr.split())
+    require(f"Not shown, process {target.pid}: no layout for CPython {run.interpreter.version_text}" in said,
+            f"it is not said:\n{profile.stderr}")
+    target.stop()
+
+
+def proven(run, offsets, target):
+    interpreter = run.interpreter
+    threaded = "t" if interpreter.is_free_threaded else ""
+    profile = run.pyperf.profile("-U", "-p", str(target.pid), "-F", "999", "3", offsets=offsets)
     target.known.require_all(profile.stacks(), even=False, samples=1000)
     said = " ".join(profile.stderr.split())
+    says = f"process {target.pid}: CPython {interpreter.version_text}{threaded} by"
     require("Proven here, not in the database, " + says in said, f"it is not marked:\n{profile.stderr}")
     shown = [one for one in profile.summary["processes"] if one["pid"] == target.pid]
     require(len(shown) == 1 and shown[0]["proven"] and not shown[0]["in_database"]
             and "proven here, not in the database" in shown[0]["evidence"], f"summary: {shown}")
 
-    for member in WRONG_2_7 if interpreter.version == (2, 7) else WRONG:
-        also = [("PyCompactUnicodeObject", "sizeof")] if member[0] == "PyASCIIObject" else []
-        with tempfile.TemporaryDirectory(prefix="pyperf-live-offsets-") as copy:
-            shutil.copytree(run.pyperf.offsets, copy, dirs_exist_ok=True)
-            cut_short(copy, interpreter, [member, *also])
-            profile = run.pyperf.profile("-U", "-p", str(target.pid), "-F", "999", "2", offsets=copy)
-        for frames, count in profile.stacks():
-            require(len(frames) == 1 and frames[0].startswith("["),
-                    f"{'.'.join(member)} is wrong, and yet: {count} x {frames}")
-        require(profile.summary["classes"]["complete"] == 0, f"{member}: {profile.summary['classes']}")
-        require("Proven here" not in profile.stderr, f"{member} is wrong, and yet:\n{profile.stderr}")
+
+def wrong(run, target, member):
+    also = [("PyCompactUnicodeObject", "sizeof")] if member[0] == "PyASCIIObject" else []
+    with tempfile.TemporaryDirectory(prefix="pyperf-live-offsets-") as copy:
+        shutil.copytree(run.pyperf.offsets, copy, dirs_exist_ok=True)
+        cut_short(copy, run.interpreter, [member, *also])
+        profile = run.pyperf.profile("-U", "-p", str(target.pid), "-F", "999", "2", offsets=copy)
+    require_no_stack(profile, f"{'.'.join(member)} is wrong")
